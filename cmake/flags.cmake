@@ -1,0 +1,26 @@
+# berth_flags: what every target of the project is compiled with.
+add_library(berth_flags INTERFACE)
+target_compile_options(
+  berth_flags
+  INTERFACE
+    -fvisibility=hidden
+    -fvisibility-inlines-hidden
+    # Errors name the source file; not where this checkout lies.
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/src/=
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(BERTH_DEVELOPER)
+  target_compile_options(berth_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+    -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+endif()
+if(BERTH_SANITIZE)
+  target_compile_options(berth_flags INTERFACE
+    -fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=undefined
+    -fno-omit-frame-pointer)
+  target_link_options(berth_flags INTERFACE -fsanitize=${BERTH_SANITIZE})
+endif()
+option(BERTH_COVERAGE "Count executed lines (gcov)" OFF)
+if(BERTH_COVERAGE)
+  target_compile_options(berth_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(berth_flags INTERFACE --coverage)
+endif()

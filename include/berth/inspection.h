@@ -1,0 +1,43 @@
+// What a library is and needs, found out without mapping it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "berth/result.h"
+
+namespace berth {
+
+// A value.
+// Units    sizes in bytes.
+struct Inspection {
+  std::uint64_t size_bytes = 0;
+  std::vector<std::string> needed;         // DT_NEEDED, in order.
+  std::vector<std::string> served;         // Imports that Berth's shim serves.
+  std::vector<std::string> not_served;     // aoti_torch_* that it does not.
+  std::vector<std::string> other_imports;  // Found in the process, or not.
+  std::vector<std::string> missing;        // Those that are not found anywhere.
+  std::vector<std::string> unique_symbols;  // STB_GNU_UNIQUE definitions.
+  bool executable_stack = false;
+  std::uint64_t tls_size_bytes = 0;
+  // Every reason why Berth would refuse to map it; empty when it would not.
+  std::vector<std::string> refusals;
+
+  // Fails with kCorrupt or kIncompatible when `library` is not a sound image
+  // for this machine.
+  static Result<Inspection> of(std::span<const std::byte> library);
+};
+
+// One row of the table of functions that Berth serves to delegates.
+struct ServedFunction {
+  const char* name;   // torch's, for example "aoti_torch_get_dim".
+  const char* theme;  // For example "tensor" or "gemm".
+};
+
+// All of them. Static memory, never freed.
+std::span<const ServedFunction> served_functions() noexcept;
+
+}  // namespace berth

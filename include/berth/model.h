@@ -1,0 +1,73 @@
+// A compiled model: one AOTInductor library with its constants, ready to run.
+//
+// Loading follows design's order: check the bytes, give the library an identity
+// of its own, place it in a private file, map it, bind its functions, hand it
+// its constants. See docs/architecture.md.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "berth/options.h"
+#include "berth/result.h"
+#include "berth/tensor.h"
+
+namespace berth {
+
+// Owns     the mapped library, its file and its constants. Destroying the Model
+//          (or close()) unmaps the library and removes the file. Outputs stay
+//          valid after that: their memory is Berth's.
+// Threads  run() may be called from any thread; overlapping runs of one Model
+//          wait for each other. Loading and destroying any number of models at
+//          once is safe.
+// Fails    kCorrupt and kIncompatible when the library is refused before it is
+//          mapped, kUnsupported when it needs operators that Berth does not
+//          serve, kSystem when the file cannot be placed or mapped, kNotFound
+//          and kInvalidArgument for constants, kDelegate when a run fails.
+class Model {
+ public:
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  // `library` is the image of an AOTInductor shared object; it is copied.
+  // `weights` are the constants in index order (the exporter's weights blob),
+  // or empty when the library holds them itself; they are copied.
+  static Result<Model> load(std::span<const std::byte> library,
+                            std::span<const std::byte> weights = {},
+                            const ModelOptions& options = {});
+
+  // The same, from a file.
+  static Result<Model> load_file(const std::string& path,
+                                 const ModelOptions& options = {});
+
+  std::size_t input_count() const noexcept;
+  std::size_t output_count() const noexcept;
+  const std::string& input_name(std::size_t i) const;
+  const std::string& output_name(std::size_t i) const;
+
+  // Runs with `inputs`, which are only read unless the model itself writes to
+  // them. The outputs are new tensors, or views of what the model returned.
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
+
+  // The same, copying the results into the caller's `outputs`, whose dtypes and
+  // sizes must be those of the results.
+  Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+
+  // The private file that is mapped.
+  const std::string& library_path() const noexcept;
+
+  // Closes early, to learn whether it went well: kInternal when the library
+  // stayed mapped. The model can only be destroyed afterwards.
+  Status close();
+
+ private:
+  class Impl;
+  explicit Model(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth

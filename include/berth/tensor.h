@@ -1,0 +1,112 @@
+// A strided view of typed memory that shares its storage with other tensors.
+//
+// It computes nothing: operators are the compiled model's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "berth/dtype.h"
+#include "berth/result.h"
+
+namespace berth {
+
+namespace tensor {
+class Storage;
+}
+
+// Owns     a share of its storage. The storage either owns its memory (empty,
+//          empty_strided), aligned to 64 bytes, or borrows the caller's
+//          (borrow), who keeps it alive until the last tensor on it is gone.
+// Threads  a value. Two tensors on one storage may be read from two threads;
+//          whoever writes must be alone.
+// Units    sizes, strides and the storage offset count elements; names that end
+//          in _bytes count bytes.
+// Fails    kInvalidArgument for negative sizes, unknown dtypes and views that
+//          leave their storage; kOutOfMemory.
+class Tensor {
+ public:
+  // A tensor with no storage: dim() 1, numel() 0, data() null.
+  Tensor() noexcept;
+  Tensor(const Tensor& other);
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(const Tensor& other);
+  Tensor& operator=(Tensor&& other) noexcept;
+  ~Tensor();
+
+  // New, uninitialized, row-major memory.
+  static Result<Tensor> empty(std::span<const std::int64_t> sizes, DType dtype);
+
+  // New, uninitialized memory that `sizes` and `strides` exactly need.
+  static Result<Tensor> empty_strided(std::span<const std::int64_t> sizes,
+                                      std::span<const std::int64_t> strides,
+                                      DType dtype);
+
+  // A tensor on `size_bytes` bytes of the caller's memory. Empty `strides` mean
+  // row-major. `data` may be null only when there are no elements.
+  static Result<Tensor> borrow(void* data, std::size_t size_bytes,
+                               std::span<const std::int64_t> sizes,
+                               std::span<const std::int64_t> strides,
+                               DType dtype);
+
+  // Another view of the same storage. `storage_offset` counts from the start of
+  // the storage, not from this view.
+  Result<Tensor> view(std::span<const std::int64_t> sizes,
+                      std::span<const std::int64_t> strides,
+                      std::int64_t storage_offset) const;
+
+  // A row-major copy in memory of its own.
+  Result<Tensor> clone() const;
+
+  // Copies the elements of `source`, which must have the same dtype and sizes.
+  // The two may have different strides, and must not overlap.
+  Status copy_from(const Tensor& source);
+
+  DType dtype() const noexcept { return dtype_; }
+  std::int64_t dim() const noexcept { return dim_; }
+  std::int64_t numel() const noexcept { return numel_; }
+  std::int64_t storage_offset() const noexcept { return offset_; }
+  std::span<const std::int64_t> sizes() const noexcept;
+  std::span<const std::int64_t> strides() const noexcept;
+  bool is_contiguous() const noexcept;
+
+  // The first element, or null when there are no elements and no storage.
+  void* data() const noexcept { return data_; }
+
+  // Bytes of all elements, without gaps between them.
+  std::size_t size_bytes() const noexcept;
+
+  // Bytes of the whole storage.
+  std::size_t storage_size_bytes() const noexcept;
+
+  // True when both are views of one storage.
+  bool shares_storage_with(const Tensor& other) const noexcept {
+    return storage_ != nullptr && storage_ == other.storage_;
+  }
+
+ private:
+  // Sizes and strides of up to this many dimensions need no allocation.
+  static constexpr std::int64_t kInlineDims = 6;
+
+  static Result<Tensor> make(tensor::Storage* storage,
+                             std::span<const std::int64_t> sizes,
+                             std::span<const std::int64_t> strides,
+                             std::int64_t offset, DType dtype);
+  std::int64_t* extents() noexcept;
+  const std::int64_t* extents() const noexcept;
+
+  tensor::Storage* storage_ = nullptr;  // Shared.
+  void* data_ = nullptr;
+  std::int64_t offset_ = 0;
+  std::int64_t numel_ = 0;
+  std::int64_t dim_ = 1;
+  DType dtype_ = DType::kFloat32;
+  // `dim_` sizes, then `dim_` strides; on the heap beyond kInlineDims.
+  union {
+    std::int64_t inline_extents_[2 * kInlineDims];
+    std::int64_t* heap_extents_;
+  };
+};
+
+}  // namespace berth

@@ -1,0 +1,7 @@
+// The version of Berth, as in CMakeLists.txt (a test compares the two).
+#pragma once
+
+#define BERTH_VERSION_MAJOR 0
+#define BERTH_VERSION_MINOR 1
+#define BERTH_VERSION_PATCH 0
+#define BERTH_VERSION "0.1.0"

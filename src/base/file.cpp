@@ -1,0 +1,81 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace berth::base {
+
+std::string errno_text(int error_number) {
+  char buffer[128];
+  // The GNU variant: returns the text, which need not be in `buffer`.
+  const char* text = strerror_r(error_number, buffer, sizeof(buffer));
+  return std::string(text) + " (errno " + std::to_string(error_number) + ")";
+}
+
+Descriptor::Descriptor(Descriptor&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+Descriptor::~Descriptor() { reset(); }
+
+void Descriptor::reset() noexcept {
+  // EINTR must not be retried on Linux: the descriptor is gone either way.
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+Status write_all(int fd, Bytes bytes, const std::string& path) {
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t n =
+        ::write(fd, bytes.data() + written, bytes.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      return fail(Code::kSystem, "writing '", path, "' stopped after ", written,
+                  " of ", bytes.size(),
+                  " bytes: ", errno_text(n < 0 ? errno : ENOSPC));
+    }
+    written += static_cast<std::size_t>(n);
+  }
+  return ok();
+}
+
+Result<std::vector<std::byte>> read_file(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    const Code code = errno == ENOENT ? Code::kNotFound : Code::kSystem;
+    return fail(code, "cannot open '", path, "': ", errno_text(errno));
+  }
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0)
+    return fail(Code::kSystem, "cannot stat '", path, "': ", errno_text(errno));
+  if (!S_ISREG(about.st_mode))
+    return fail(Code::kInvalidArgument, "'", path, "' is not a regular file");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(about.st_size));
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t n =
+        ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0)
+      return fail(Code::kSystem, "reading '", path,
+                  "' failed: ", errno_text(errno));
+    if (n == 0) break;  // The file shrank; what is there is what is checked.
+    filled += static_cast<std::size_t>(n);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+}  // namespace berth::base

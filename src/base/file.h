@@ -1,0 +1,44 @@
+// Files and directories: the few operations Berth needs, each with an error
+// that names the path and the errno.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "berth/result.h"
+
+namespace berth::base {
+
+// "No space left on device (errno 28)"
+std::string errno_text(int error_number);
+
+// An open file descriptor.
+// Owns     the descriptor; closes it.
+// Threads  a value with one owner.
+class Descriptor {
+ public:
+  Descriptor() noexcept = default;
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  void reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+// Writes all of `bytes`, through short writes and EINTR. Fails with kSystem,
+// naming `path`, the bytes wanted and the bytes written.
+Status write_all(int fd, Bytes bytes, const std::string& path);
+
+// The whole content of a regular file. Fails with kNotFound when there is
+// none, kSystem otherwise.
+Result<std::vector<std::byte>> read_file(const std::string& path);
+
+}  // namespace berth::base

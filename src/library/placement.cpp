@@ -1,0 +1,215 @@
+#include "library/placement.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "library/os.h"
+#include "library/private_directory.h"
+#include "library/sweep.h"
+
+namespace berth::library {
+namespace {
+
+constexpr std::size_t kPrefixMost = 64;
+// Names that others may hold: processes with our pid in other containers.
+constexpr int kNamesToTry = 1000;
+
+// What is to be removed at exit. Never destroyed: files may be placed and
+// removed by other objects' static destructors.
+struct Leftovers {
+  std::mutex mutex;
+  std::set<std::string> paths;
+  // Whose they are. A forked child starts with none of its own; it looks here
+  // before it takes the lock, which another thread may have held at the fork.
+  std::atomic<pid_t> pid = 0;
+
+  static Leftovers& instance() {
+    static auto* leftovers = new Leftovers;
+    return *leftovers;
+  }
+
+  void add(const std::string& path) {
+    static const int registered = std::atexit([] { instance().remove_all(); });
+    (void)registered;  // Without it, the next process's sweep removes them.
+    const std::lock_guard lock(mutex);
+    if (pid.exchange(::getpid()) != ::getpid()) paths.clear();
+    paths.insert(path);
+  }
+
+  void forget(const std::string& path) {
+    const std::lock_guard lock(mutex);
+    paths.erase(path);
+  }
+
+  void remove_all() {
+    if (pid.load() != ::getpid()) return;
+    const std::lock_guard lock(mutex);
+    for (const std::string& path : paths) os().unlink(path.c_str());
+    paths.clear();
+  }
+};
+
+Status check_prefix(const std::string& prefix) {
+  const bool plain = std::all_of(prefix.begin(), prefix.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+  if (!plain || prefix.empty() || prefix.size() > kPrefixMost)
+    return fail(Code::kInvalidArgument, "file prefix '", prefix,
+                "': expected 1 to ", kPrefixMost,
+                " letters, digits, '-' and '_'");
+  return ok();
+}
+
+std::vector<std::string> candidates(const ModelOptions& options) {
+  if (!options.temp_directory.empty()) return {options.temp_directory};
+  std::vector<std::string> directories;
+  for (const char* name : {"BERTH_TMPDIR", "TMPDIR"}) {
+    // Not in a set-user-id program: its caller chose the environment.
+    const char* value = ::secure_getenv(name);
+    if (value != nullptr && *value != '\0') directories.emplace_back(value);
+  }
+  directories.emplace_back("/tmp");
+  return directories;
+}
+
+void sweep_once(const PrivateDirectory& directory, const std::string& prefix) {
+  static std::mutex mutex;
+  static auto* swept = new std::set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!swept->insert(directory.path() + '/' + prefix).second) return;
+  }
+  sweep(directory.fd(), prefix);
+}
+
+}  // namespace
+
+PlacedFile::PlacedFile(base::Descriptor file, std::string path)
+    : file_(std::move(file)), path_(std::move(path)), owner_pid_(::getpid()) {
+  Leftovers::instance().add(path_);
+}
+
+PlacedFile::PlacedFile(PlacedFile&& other) noexcept = default;
+
+PlacedFile& PlacedFile::operator=(PlacedFile&& other) noexcept {
+  if (this != &other) {
+    (void)remove();
+    file_ = std::move(other.file_);
+    path_ = std::move(other.path_);
+    owner_pid_ = other.owner_pid_;
+  }
+  return *this;
+}
+
+PlacedFile::~PlacedFile() { (void)remove(); }
+
+Status PlacedFile::remove() {
+  if (!file_) return ok();
+  if (owner_pid_ == ::getpid()) {
+    // Before the lock goes, so that no sweep comes in between.
+    if (os().unlink(path_.c_str()) != 0 && errno != ENOENT)
+      return fail(Code::kSystem, "cannot remove '", path_,
+                  "': ", base::errno_text(errno));
+    Leftovers::instance().forget(path_);
+  }
+  file_.reset();
+  return ok();
+}
+
+// Gives up the name without removing it.
+void PlacedFile::forget() noexcept {
+  Leftovers::instance().forget(path_);
+  file_.reset();
+}
+
+// Locks the new file. False when a sweep was faster: between creation and lock
+// the file looks abandoned.
+Result<bool> PlacedFile::claim() {
+  if (os().flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return false;
+    return fail(Code::kSystem, "cannot lock '", path_,
+                "': ", base::errno_text(errno));
+  }
+  struct stat about {};
+  if (os().fstat(file_.get(), &about) != 0)
+    return fail(Code::kSystem, "cannot stat '", path_,
+                "': ", base::errno_text(errno));
+  return about.st_nlink != 0;
+}
+
+Result<PlacedFile> PlacedFile::create(const PrivateDirectory& directory,
+                                      const std::string& prefix) {
+  // Only ever counts up, also across fork(), so no path comes twice: the loader
+  // would answer a second one with the library of the first.
+  static std::atomic<std::uint64_t> counter = 0;
+  const std::string start = prefix + '_' + std::to_string(::getpid()) + '_';
+  for (int i = 0; i < kNamesToTry; ++i) {
+    const std::string name = start + std::to_string(counter++) + ".so";
+    base::Descriptor descriptor(
+        os().openat(directory.fd(), name.c_str(),
+                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!descriptor && errno == EEXIST) continue;
+    std::string path = directory.path() + '/' + name;
+    if (!descriptor)
+      return fail(Code::kSystem, "cannot create '", path,
+                  "': ", base::errno_text(errno));
+    PlacedFile file(std::move(descriptor), std::move(path));
+    BERTH_TRY(const bool claimed, file.claim());
+    if (claimed) return file;
+    file.forget();
+  }
+  return fail(Code::kSystem, "'", directory.path(), "' already has ",
+              kNamesToTry, " files in a row that are named ", start,
+              "<number>.so");
+}
+
+Status PlacedFile::fill(base::Bytes image) {
+  // A full disk is to be an error here and now, not a SIGBUS when a page of the
+  // mapping is first touched.
+  while (!image.empty() &&
+         os().fallocate(file_.get(), 0, 0, static_cast<off_t>(image.size())) !=
+             0) {
+    if (errno == EINTR) continue;
+    if (errno == EOPNOTSUPP || errno == ENOSYS) break;  // Writing will tell.
+    return fail(Code::kSystem, "cannot reserve ", image.size(), " bytes for '",
+                path_, "': ", base::errno_text(errno));
+  }
+  return os().write_all(file_.get(), image, path_);
+}
+
+Result<PlacedFile> PlacedFile::place_in(std::string_view parent,
+                                        base::Bytes image,
+                                        const std::string& prefix) {
+  BERTH_TRY(const PrivateDirectory directory, PrivateDirectory::open(parent));
+  sweep_once(directory, prefix);
+  BERTH_TRY(PlacedFile file, create(directory, prefix));
+  BERTH_CHECK(file.fill(image));
+  return file;
+}
+
+Result<PlacedFile> PlacedFile::place(base::Bytes image,
+                                     const ModelOptions& options) {
+  BERTH_CHECK(check_prefix(options.file_prefix));
+  std::string reasons;
+  for (const std::string& parent : candidates(options)) {
+    auto file = place_in(parent, image, options.file_prefix);
+    if (file) return file;
+    if (!reasons.empty()) reasons += "; ";
+    reasons += file.error().message();
+  }
+  return fail(Code::kSystem, "no directory holds the library's file of ",
+              image.size(), " bytes: ", reasons);
+}
+
+}  // namespace berth::library

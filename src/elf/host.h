@@ -6,7 +6,7 @@
 
 namespace berth::elf {
 
-// Threads  implementations must answer from any thread.
+// Threads  one image is judged on one thread.
 class Host {
  public:
   virtual ~Host() = default;

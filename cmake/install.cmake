@@ -1,0 +1,25 @@
+# `cmake --install`: libraries, headers, the command, and find_package(berth)
+# with the targets berth::berth and, where it was built, berth::executorch.
+include(CMakePackageConfigHelpers)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
+
+install(DIRECTORY include/berth DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS berth berth_interface EXPORT berth-targets)
+if(BERTH_EXECUTORCH)
+  set_target_properties(berth_executorch PROPERTIES
+    INSTALL_RPATH "$ORIGIN;${EXECUTORCH_RUNTIME_LIBRARY_DIR}")
+  install(TARGETS berth_executorch EXPORT berth-targets)
+endif()
+if(BERTH_CLI)
+  set_target_properties(berth_command PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${EXECUTORCH_RUNTIME_LIBRARY_DIR}")
+  install(TARGETS berth_command)
+endif()
+install(EXPORT berth-targets NAMESPACE berth:: DESTINATION ${config_dir})
+configure_package_config_file(cmake/berth-config.cmake.in
+  ${PROJECT_BINARY_DIR}/berth-config.cmake INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/berth-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/berth-config.cmake
+              ${PROJECT_BINARY_DIR}/berth-config-version.cmake
+        DESTINATION ${config_dir})

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "berth/export.h"
+
 namespace berth {
 
 // Values are torch's (c10::ScalarType), which ExecuTorch shares: they cross the
@@ -32,9 +34,9 @@ enum class DType : std::int32_t {
 };
 
 // Bytes of one element, or 0 when `dtype` is none of the above.
-std::size_t element_size(DType dtype) noexcept;
+BERTH_API std::size_t element_size(DType dtype) noexcept;
 
 // torch's name, for example "float32"; "unknown" when it is none of the above.
-const char* to_string(DType dtype) noexcept;
+BERTH_API const char* to_string(DType dtype) noexcept;
 
 }  // namespace berth

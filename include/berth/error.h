@@ -11,6 +11,8 @@
 #include <tl/expected.hpp>
 #include <utility>
 
+#include "berth/export.h"
+
 namespace berth {
 
 // The remedy. Values are stable: they cross the Python and ExecuTorch
@@ -28,7 +30,7 @@ enum class Code : std::uint8_t {
 };
 
 // The code's name without its k, for example "Corrupt".
-const char* to_string(Code code) noexcept;
+BERTH_API const char* to_string(Code code) noexcept;
 
 // A code and the source line that raised it. Converts from Code, so that
 // fail() can take any number of parts and still know its caller. (Builtins,
@@ -45,7 +47,7 @@ struct Site {
 // Owns     its text; one pointer wide.
 // Threads  a value: move it or copy it, do not share one.
 // Fails    never. Under memory exhaustion the text may be lost, not the code.
-class [[nodiscard]] Error {
+class [[nodiscard]] BERTH_API Error {
  public:
   Error(Site site, std::string message);
   Error(const Error& other);
@@ -69,7 +71,7 @@ class [[nodiscard]] Error {
   std::unique_ptr<State> state_;
 };
 
-std::ostream& operator<<(std::ostream& out, const Error& error);
+BERTH_API std::ostream& operator<<(std::ostream& out, const Error& error);
 
 // Makes an error from its parts, which are joined as by operator<<:
 //   return fail(Code::kCorrupt, "header needs ", 64, " bytes, found ", size);

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "berth/export.h"
 #include "berth/result.h"
 
 namespace berth {
 
 // A value.
 // Units    sizes in bytes.
-struct Inspection {
+struct BERTH_API Inspection {
   std::uint64_t size_bytes = 0;
   std::vector<std::string> needed;         // DT_NEEDED, in order.
   std::vector<std::string> served;         // Imports that Berth's shim serves.
@@ -38,6 +39,6 @@ struct ServedFunction {
 };
 
 // All of them. Static memory, never freed.
-std::span<const ServedFunction> served_functions() noexcept;
+BERTH_API std::span<const ServedFunction> served_functions() noexcept;
 
 }  // namespace berth

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/export.h"
 #include "berth/options.h"
 #include "berth/result.h"
 #include "berth/tensor.h"
@@ -27,7 +28,7 @@ namespace berth {
 //          mapped, kUnsupported when it needs operators that Berth does not
 //          serve, kSystem when the file cannot be placed or mapped, kNotFound
 //          and kInvalidArgument for constants, kDelegate when a run fails.
-class Model {
+class BERTH_API Model {
  public:
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -53,8 +54,10 @@ class Model {
   // them. The outputs are new tensors, or views of what the model returned.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
 
-  // The same, copying the results into the caller's `outputs`, whose dtypes and
-  // sizes must be those of the results.
+  // The same into the caller's `outputs`. One that has elements or memory takes
+  // a copy of the result, whose dtype and sizes must be its own. One that was
+  // default-constructed takes the result itself: reusing the span then makes
+  // the steady state free of allocations.
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
 
   // The private file that is mapped.

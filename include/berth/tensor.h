@@ -8,6 +8,7 @@
 #include <span>
 
 #include "berth/dtype.h"
+#include "berth/export.h"
 #include "berth/result.h"
 
 namespace berth {
@@ -25,7 +26,7 @@ class Storage;
 //          in _bytes count bytes.
 // Fails    kInvalidArgument for negative sizes, unknown dtypes and views that
 //          leave their storage; kOutOfMemory.
-class Tensor {
+class BERTH_API Tensor {
  public:
   // A tensor with no storage: dim() 1, numel() 0, data() null.
   Tensor() noexcept;
@@ -80,6 +81,13 @@ class Tensor {
   // Bytes of the whole storage.
   std::size_t storage_size_bytes() const noexcept;
 
+  // False for a default-constructed tensor.
+  bool has_storage() const noexcept { return storage_ != nullptr; }
+
+  // True when the elements are in memory of Berth's, false when they are in the
+  // caller's or nowhere.
+  bool owns_memory() const noexcept;
+
   // True when both are views of one storage.
   bool shares_storage_with(const Tensor& other) const noexcept {
     return storage_ != nullptr && storage_ == other.storage_;
@@ -89,11 +97,11 @@ class Tensor {
   // Sizes and strides of up to this many dimensions need no allocation.
   static constexpr std::int64_t kInlineDims = 6;
 
-  static Result<Tensor> make(tensor::Storage* storage,
+  static Result<Tensor> make(tensor::Storage* storage, std::int64_t numel,
                              std::span<const std::int64_t> sizes,
                              std::span<const std::int64_t> strides,
                              std::int64_t offset, DType dtype);
-  std::int64_t* extents() noexcept;
+  void share_extents(const Tensor& other) noexcept;
   const std::int64_t* extents() const noexcept;
 
   tensor::Storage* storage_ = nullptr;  // Shared.
@@ -102,10 +110,10 @@ class Tensor {
   std::int64_t numel_ = 0;
   std::int64_t dim_ = 1;
   DType dtype_ = DType::kFloat32;
-  // `dim_` sizes, then `dim_` strides; on the heap beyond kInlineDims.
+  // `dim_` sizes, then `dim_` strides; beyond kInlineDims, shared by copies.
   union {
     std::int64_t inline_extents_[2 * kInlineDims];
-    std::int64_t* heap_extents_;
+    tensor::Storage* shared_extents_;
   };
 };
 

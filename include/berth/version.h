@@ -1,4 +1,4 @@
-// The version of Berth, as in CMakeLists.txt (a test compares the two).
+// The version of Berth. CMake reads it here.
 #pragma once
 
 #define BERTH_VERSION_MAJOR 0

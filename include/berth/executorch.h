@@ -1,0 +1,31 @@
+// Berth as an ExecuTorch backend.
+//
+// Linking the target berth::executorch, or opening its shared library, is all
+// that a program needs: it registers the backend, and programs whose delegates
+// name it load and run through ExecuTorch's own API. This header is for those
+// who want to know more than a code.
+#pragma once
+
+#include <optional>
+
+#include "berth/error.h"
+#include "berth/export.h"
+
+namespace berth::executorch {
+
+// The id that a program's delegates carry.
+inline constexpr const char* kBackendName = "BerthBackend";
+
+// A load-time option of the backend, as ExecuTorch hands them on: the directory
+// in which the libraries' private files are made (ModelOptions says the rest).
+inline constexpr const char* kTempDirectory = "temp_directory";
+
+// Whether the registration with the ExecuTorch runtime succeeded when this
+// library was loaded. It does not when another backend took the name before.
+BERTH_API bool is_registered() noexcept;
+
+// The error of this thread's last failed init or execute of a delegate, once:
+// the reason behind a code that the runtime handed on.
+BERTH_API std::optional<Error> take_last_error();
+
+}  // namespace berth::executorch

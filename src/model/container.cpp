@@ -1,0 +1,190 @@
+#include "model/container.h"
+
+#include <array>
+#include <utility>
+
+#include "base/checked.h"
+#include "shim/handle.h"
+#include "shim/reason.h"
+
+namespace berth::model {
+namespace {
+
+constexpr std::array<std::string_view, 8> kEntryPoints = {
+    abi::kCreateWithDevice, abi::kDelete,         abi::kRun,
+    abi::kGetNumInputs,     abi::kGetNumOutputs,  abi::kGetInputName,
+    abi::kGetOutputName,    abi::kGetNumConstants};
+
+void release(std::span<AtenTensorHandle> handles) noexcept {
+  for (AtenTensorHandle& handle : handles) {
+    if (handle != nullptr) shim::discard(std::exchange(handle, nullptr));
+  }
+}
+
+}  // namespace
+
+std::span<const std::string_view> Container::entry_points() noexcept {
+  return kEntryPoints;
+}
+
+Result<Container> Container::create(const library::Library& library) {
+  Container container;
+  BERTH_CHECK(container.bind(library));
+  shim::clear_reason();
+  abi::ContainerHandle handle = nullptr;
+  const abi::Error code =
+      container.functions_.create(&handle, 1, "cpu", nullptr);
+  if (code != abi::kSuccess || handle == nullptr)
+    return container.failed(abi::kCreateWithDevice, code);
+  container.handle_.reset(handle);
+  BERTH_CHECK(container.read_names());
+  return container;
+}
+
+Status Container::bind(const library::Library& library) {
+  Functions& f = functions_;
+  BERTH_TRY(f.create,
+            library.symbol<abi::CreateWithDevice>(abi::kCreateWithDevice));
+  BERTH_TRY(handle_.get_deleter(), library.symbol<abi::Delete>(abi::kDelete));
+  BERTH_TRY(f.run, library.symbol<abi::Run>(abi::kRun));
+  BERTH_TRY(f.input_count, library.symbol<abi::GetCount>(abi::kGetNumInputs));
+  BERTH_TRY(f.output_count, library.symbol<abi::GetCount>(abi::kGetNumOutputs));
+  BERTH_TRY(f.input_name, library.symbol<abi::GetName>(abi::kGetInputName));
+  BERTH_TRY(f.output_name, library.symbol<abi::GetName>(abi::kGetOutputName));
+  BERTH_TRY(f.constant_count,
+            library.symbol<abi::GetCount>(abi::kGetNumConstants));
+  f.constant_size =
+      library.find_symbol<abi::GetConstantDataSize>(abi::kGetConstantDataSize);
+  f.constant_folded = library.find_symbol<abi::GetConstantFromFolded>(
+      abi::kGetConstantFromFolded);
+  f.present_constants = library.find_symbol<abi::ExtractConstantsMapEntries>(
+      abi::kExtractConstantsMapEntries);
+  f.update_constants = library.find_symbol<abi::UpdateConstantsFromBlob>(
+      abi::kUpdateConstantsFromBlob);
+  f.last_error = library.find_symbol<abi::GetLastError>(abi::kGetLastError);
+  return ok();
+}
+
+tl::unexpected<Error> Container::failed(std::string_view function,
+                                        abi::Error code) const {
+  std::string text;
+  const char* last = nullptr;
+  if (functions_.last_error != nullptr &&
+      functions_.last_error(&last) == abi::kSuccess && last != nullptr &&
+      *last != '\0')
+    text = std::string(": ") + last;
+  const std::string reason = shim::take_reason();
+  if (!reason.empty()) text += "; because " + reason;
+  return fail(Code::kDelegate, function, " returned ", code, text);
+}
+
+Status Container::read_names() {
+  const auto read = [this](std::string_view what, abi::GetCount* count_of,
+                           abi::GetName* name_of,
+                           std::vector<std::string>& names) -> Status {
+    std::size_t count = 0;
+    if (const auto code = count_of(handle_.get(), &count))
+      return failed(std::string("counting ").append(what), code);
+    for (std::size_t i = 0; i < count; ++i) {
+      const char* name = nullptr;
+      if (const auto code = name_of(handle_.get(), i, &name))
+        return failed(std::string("naming ").append(what), code);
+      names.emplace_back(name != nullptr ? name : "");
+    }
+    return ok();
+  };
+  BERTH_CHECK(
+      read("inputs", functions_.input_count, functions_.input_name, inputs_));
+  return read("outputs", functions_.output_count, functions_.output_name,
+              outputs_);
+}
+
+Result<Container::Constants> Container::wanted_constants() const {
+  std::size_t count = 0;
+  if (const auto code = functions_.constant_count(handle_.get(), &count))
+    return failed(abi::kGetNumConstants, code);
+  Constants wanted;
+  for (std::size_t i = 0; i < count; ++i) {
+    bool folded = false;
+    if (functions_.constant_folded != nullptr) {
+      if (const auto code =
+              functions_.constant_folded(handle_.get(), i, &folded))
+        return failed(abi::kGetConstantFromFolded, code);
+    }
+    if (folded) continue;
+    ++wanted.count;
+    if (functions_.constant_size == nullptr) continue;
+    std::size_t size = 0;
+    if (const auto code = functions_.constant_size(handle_.get(), i, &size))
+      return failed(abi::kGetConstantDataSize, code);
+    const auto sum = base::sum(wanted.size_bytes, size);
+    if (!sum)
+      return fail(Code::kCorrupt, "the sizes of ", count,
+                  " constants add up to more than memory can hold");
+    wanted.size_bytes = *sum;
+  }
+  return wanted;
+}
+
+Result<std::size_t> Container::present_constants() const {
+  const abi::ConstantMapEntry* entries = nullptr;
+  std::size_t count = 0;
+  if (const auto code =
+          functions_.present_constants(handle_.get(), &entries, &count, false))
+    return failed(abi::kExtractConstantsMapEntries, code);
+  return count;
+}
+
+Status Container::give_constants(base::Bytes weights) {
+  shim::clear_reason();
+  BERTH_TRY(const Constants wanted, wanted_constants());
+  // A library from before these functions has its constants inside.
+  const bool can_tell = functions_.present_constants != nullptr &&
+                        functions_.constant_size != nullptr;
+  std::size_t present = wanted.count;
+  if (can_tell) {
+    BERTH_TRY(present, present_constants());
+  }
+  if (present == wanted.count) {
+    if (weights.empty()) return ok();
+    return fail(Code::kInvalidArgument, "the library holds all of its ",
+                wanted.count, " constants itself, but ", weights.size(),
+                " bytes of weights were given");
+  }
+  if (weights.empty())
+    return fail(Code::kNotFound, "the library needs ", wanted.size_bytes,
+                " bytes of weights for ", wanted.count,
+                " constants, and none were given");
+  if (weights.size() != wanted.size_bytes)
+    return fail(Code::kInvalidArgument, "the library needs ", wanted.size_bytes,
+                " bytes of weights for ", wanted.count, " constants, found ",
+                weights.size());
+  if (functions_.update_constants == nullptr)
+    return fail(Code::kIncompatible, "the library needs weights and lacks ",
+                abi::kUpdateConstantsFromBlob);
+  if (const auto code = functions_.update_constants(
+          handle_.get(), reinterpret_cast<const std::uint8_t*>(weights.data())))
+    return failed(abi::kUpdateConstantsFromBlob, code);
+  BERTH_TRY(present, present_constants());
+  if (present != wanted.count)
+    return fail(Code::kIncompatible, "the library took ", present, " of its ",
+                wanted.count, " constants from the weights");
+  return ok();
+}
+
+Status Container::run(std::span<AtenTensorHandle> inputs,
+                      std::span<AtenTensorHandle> outputs) {
+  for (AtenTensorHandle& output : outputs) output = nullptr;
+  shim::clear_reason();
+  const abi::Error code =
+      functions_.run(handle_.get(), inputs.data(), inputs.size(),
+                     outputs.data(), outputs.size(), nullptr, nullptr);
+  // The library nulls the slots that it took; it takes none when its own checks
+  // refuse the inputs.
+  release(inputs);
+  if (code == abi::kSuccess) return ok();
+  release(outputs);
+  return failed("the run", code);
+}
+
+}  // namespace berth::model

@@ -1,0 +1,32 @@
+// What this process offers to delegates: Berth's shim, and whatever the loader
+// finds.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "elf/host.h"
+
+namespace berth::model {
+
+// Owns     handles of the libraries that it was asked about, so that resolves()
+//          can search them; closes them.
+// Threads  one: make one for each image that is judged.
+class ProcessHost final : public elf::Host {
+ public:
+  ProcessHost() = default;
+  ProcessHost(const ProcessHost&) = delete;
+  ProcessHost& operator=(const ProcessHost&) = delete;
+  ~ProcessHost() override;
+
+  bool serves(std::string_view import) const override;
+  bool resolves(std::string_view symbol,
+                std::string_view version) const override;
+  bool has_library(std::string_view needed) const override;
+  bool runs(std::string_view instruction_set) const override;
+
+ private:
+  mutable std::vector<void*> opened_;
+};
+
+}  // namespace berth::model

@@ -1,0 +1,27 @@
+// `berth run`: loads a program or a library, runs it, compares and times it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "berth/result.h"
+#include "cli/compare.h"
+#include "cli/runner.h"
+
+namespace berth::cli {
+
+struct RunOptions {
+  Source source;
+  std::vector<std::string> inputs;    // .npy
+  std::vector<std::string> expected;  // .npy, one an output, or none.
+  Tolerance tolerance;
+  std::string output_directory;  // Empty: outputs are not written.
+  int repeat = 1;
+  bool json = false;
+};
+
+// Prints what happened and returns true when every output that had an expected
+// value is within the tolerance.
+Result<bool> run(const RunOptions& options);
+
+}  // namespace berth::cli

@@ -1,0 +1,146 @@
+// The functions that delegates call, under the names that Berth gives to the
+// imports of a library (aoti_torch_x becomes aoti_berth_x), so that they never
+// meet libtorch's in the same process.
+//
+// Each has the type, and the meaning, of torch's function. abi_test.cpp holds
+// the types against torch's headers; served.inc is the table of them all.
+// Those that return int32 return 0 for success or 1, and then the reason is
+// kept (reason.h). Handles that come back through a pointer are the caller's.
+//
+// Threads  all may be called from any thread; tensors are values (tensor.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shim/handle.h"
+#include "tensor/element.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are torch's.
+#pragma GCC visibility push(default)
+extern "C" {
+
+#define BERTH_CONSTANT(name, value) std::int32_t aoti_berth_##name();
+#include "shim/constants.inc"
+#undef BERTH_CONSTANT
+std::size_t aoti_berth_dtype_element_size(std::int32_t dtype);
+std::uint64_t aoti_berth_abi_version();
+
+// properties.cpp
+std::int32_t aoti_berth_get_data_ptr(AtenTensorHandle tensor, void** out);
+std::int32_t aoti_berth_get_storage_size(AtenTensorHandle tensor,
+                                         std::int64_t* out);
+std::int32_t aoti_berth_get_storage_numel(AtenTensorHandle tensor,
+                                          std::int64_t* out);
+std::int32_t aoti_berth_get_storage_offset(AtenTensorHandle tensor,
+                                           std::int64_t* out);
+std::int32_t aoti_berth_get_dim(AtenTensorHandle tensor, std::int64_t* out);
+std::int32_t aoti_berth_get_numel(AtenTensorHandle tensor, std::int64_t* out);
+std::int32_t aoti_berth_get_sizes(AtenTensorHandle tensor, std::int64_t** out);
+std::int32_t aoti_berth_get_size(AtenTensorHandle tensor, std::int64_t d,
+                                 std::int64_t* out);
+std::int32_t aoti_berth_get_strides(AtenTensorHandle tensor,
+                                    std::int64_t** out);
+std::int32_t aoti_berth_get_stride(AtenTensorHandle tensor, std::int64_t d,
+                                   std::int64_t* out);
+std::int32_t aoti_berth_get_dtype(AtenTensorHandle tensor, std::int32_t* out);
+std::int32_t aoti_berth_get_device_type(AtenTensorHandle tensor,
+                                        std::int32_t* out);
+std::int32_t aoti_berth_get_device_index(AtenTensorHandle tensor,
+                                         std::int32_t* out);
+std::int32_t aoti_berth_get_layout(AtenTensorHandle tensor, std::int32_t* out);
+std::int32_t aoti_berth_is_contiguous(AtenTensorHandle tensor, bool* out);
+std::int32_t aoti_berth_is_defined(AtenTensorHandle tensor, bool* out);
+
+// creation.cpp
+std::int32_t aoti_berth_new_tensor_handle(AtenTensorHandle original,
+                                          AtenTensorHandle* out);
+std::int32_t aoti_berth_new_uninitialized_tensor(AtenTensorHandle* out);
+std::int32_t aoti_berth_delete_tensor_object(AtenTensorHandle tensor);
+std::int32_t aoti_berth_empty_strided(
+    std::int64_t ndim, const std::int64_t* sizes, const std::int64_t* strides,
+    std::int32_t dtype, std::int32_t device_type, std::int32_t device_index,
+    AtenTensorHandle* out);
+std::int32_t aoti_berth_empty_strided_pinned(
+    std::int64_t ndim, const std::int64_t* sizes, const std::int64_t* strides,
+    std::int32_t dtype, std::int32_t device_type, std::int32_t device_index,
+    AtenTensorHandle* out);
+std::int32_t aoti_berth__reinterpret_tensor(AtenTensorHandle self,
+                                            std::int64_t ndim,
+                                            const std::int64_t* sizes,
+                                            const std::int64_t* strides,
+                                            std::int64_t storage_offset,
+                                            AtenTensorHandle* out);
+std::int32_t aoti_berth_as_strided(AtenTensorHandle self,
+                                   const std::int64_t* sizes,
+                                   const std::int64_t* strides,
+                                   AtenTensorHandle* out);
+std::int32_t aoti_berth_create_tensor_from_blob(
+    void* data, std::int64_t ndim, const std::int64_t* sizes,
+    const std::int64_t* strides, std::int64_t storage_offset,
+    std::int32_t dtype, std::int32_t device_type, std::int32_t device_index,
+    AtenTensorHandle* out);
+std::int32_t aoti_berth_create_tensor_from_blob_v2(
+    void* data, std::int64_t ndim, const std::int64_t* sizes,
+    const std::int64_t* strides, std::int64_t storage_offset,
+    std::int32_t dtype, std::int32_t device_type, std::int32_t device_index,
+    AtenTensorHandle* out, std::int32_t layout,
+    const std::uint8_t* opaque_metadata, std::int64_t opaque_metadata_size);
+
+// transfer.cpp
+std::int32_t aoti_berth_assign_tensors(AtenTensorHandle source,
+                                       AtenTensorHandle target);
+std::int32_t aoti_berth_assign_tensors_out(AtenTensorHandle source,
+                                           AtenTensorHandle* out);
+std::int32_t aoti_berth_tensor_copy_(AtenTensorHandle source,
+                                     AtenTensorHandle target);
+std::int32_t aoti_berth_copy_(AtenTensorHandle self, AtenTensorHandle source,
+                              std::int32_t non_blocking);
+std::int32_t aoti_berth_clone(AtenTensorHandle self, AtenTensorHandle* out);
+std::int32_t aoti_berth_clone_preserve_strides(AtenTensorHandle self,
+                                               AtenTensorHandle* out);
+std::int32_t aoti_berth_zero_(AtenTensorHandle self);
+
+// scalars.cpp
+#define BERTH_ITEM(dtype, type) \
+  std::int32_t aoti_berth_item_##dtype(AtenTensorHandle tensor, type* out);
+#define BERTH_SCALAR(dtype, type)                              \
+  std::int32_t aoti_berth_scalar_to_tensor_##dtype(type value, \
+                                                   AtenTensorHandle* out);
+#include "shim/scalars.inc"
+#undef BERTH_ITEM
+#undef BERTH_SCALAR
+
+// runtime.cpp
+bool aoti_berth_grad_mode_is_enabled();
+void aoti_berth_grad_mode_set_enabled(bool enabled);
+void aoti_berth_check(bool condition, const char* function, const char* file,
+                      std::uint32_t line, const char* message);
+void aoti_berth_warn(const char* function, const char* file, std::uint32_t line,
+                     const char* message);
+
+// ops/gemm.cpp
+std::int32_t aoti_berth_cpu_mm_out(AtenTensorHandle out, AtenTensorHandle self,
+                                   AtenTensorHandle mat2);
+std::int32_t aoti_berth_cpu_addmm_out(AtenTensorHandle out,
+                                      AtenTensorHandle self,
+                                      AtenTensorHandle mat1,
+                                      AtenTensorHandle mat2, double beta,
+                                      double alpha);
+std::int32_t aoti_berth_cpu_bmm_out(AtenTensorHandle out, AtenTensorHandle self,
+                                    AtenTensorHandle mat2);
+std::int32_t aoti_berth_cpu_baddbmm_out(AtenTensorHandle out,
+                                        AtenTensorHandle self,
+                                        AtenTensorHandle batch1,
+                                        AtenTensorHandle batch2, double beta,
+                                        double alpha);
+std::int32_t aoti_berth__mm_plus_mm_out(AtenTensorHandle out,
+                                        AtenTensorHandle a, AtenTensorHandle b,
+                                        AtenTensorHandle c, AtenTensorHandle d);
+
+// environment.cpp: what a delegate's getenv becomes.
+char* berenv(const char* name);
+
+}  // extern "C"
+#pragma GCC visibility pop
+// NOLINTEND(bugprone-reserved-identifier)

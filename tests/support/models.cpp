@@ -1,0 +1,102 @@
+#include "support/models.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "berth/process.h"
+#include "cli/compare.h"
+#include "cli/files.h"
+#include "cli/npy.h"
+#include "shim/handle.h"
+
+namespace berth::testing {
+
+namespace fs = std::filesystem;
+
+fs::path model_path(const std::string& model, const std::string& file) {
+  return fs::path(BERTH_MODELS) / model / file;
+}
+
+std::vector<std::byte> read(const fs::path& path) {
+  auto bytes = cli::read_file(path.string());
+  EXPECT_TRUE(bytes.has_value()) << bytes.error();
+  return bytes ? std::move(*bytes) : std::vector<std::byte>();
+}
+
+std::vector<Tensor> tensors(const std::string& model, const std::string& name,
+                            const std::string& after) {
+  std::vector<Tensor> found;
+  for (int i = 0;; ++i) {
+    const fs::path path =
+        model_path(model, name + std::to_string(i) + after + ".npy");
+    if (!fs::exists(path)) break;
+    auto tensor = cli::read_npy(path.string());
+    EXPECT_TRUE(tensor.has_value()) << tensor.error();
+    found.push_back(std::move(*tensor));
+  }
+  EXPECT_FALSE(found.empty()) << model << " has no " << name;
+  return found;
+}
+
+::testing::AssertionResult near(const Tensor& found, const Tensor& expected,
+                                double tolerance) {
+  const auto difference = cli::compare(found, expected, {0, tolerance});
+  if (!difference) return ::testing::AssertionFailure() << difference.error();
+  if (difference->count == 0) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << difference->count << " elements differ, by up to "
+         << difference->largest << ", first at " << difference->first_index;
+}
+
+::testing::AssertionResult all_near(const std::vector<Tensor>& found,
+                                    const std::vector<Tensor>& expected,
+                                    double tolerance) {
+  if (found.size() != expected.size())
+    return ::testing::AssertionFailure()
+           << found.size() << " outputs, expected " << expected.size();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (auto result = near(found[i], expected[i], tolerance); !result)
+      return result << " in output " << i;
+  }
+  return ::testing::AssertionSuccess();
+}
+
+Footprint Footprint::now(const fs::path& temp) {
+  Footprint footprint;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    (void)entry;
+    ++footprint.descriptors;
+  }
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(temp.string()) != std::string::npos) ++footprint.mappings;
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(temp)) {
+    if (entry.is_regular_file()) ++footprint.files;
+  }
+  footprint.handles = shim::live_handle_count();
+  footprint.pinned = ProcessState::now().pinned_libraries;
+  return footprint;
+}
+
+std::ostream& operator<<(std::ostream& out, const Footprint& footprint) {
+  return out << footprint.descriptors << " descriptors, " << footprint.mappings
+             << " mappings, " << footprint.files << " files, "
+             << footprint.handles << " handles, " << footprint.pinned
+             << " pinned";
+}
+
+TempDirectory::TempDirectory() {
+  std::string name = ::testing::TempDir() + "berth_test_XXXXXX";
+  EXPECT_NE(::mkdtemp(name.data()), nullptr);
+  path_ = name;
+  ::setenv("TMPDIR", name.c_str(), 1);
+}
+
+TempDirectory::~TempDirectory() {
+  ::unsetenv("TMPDIR");
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace berth::testing

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Writes docs/shim.md from src/shim/served.inc; --check only compares."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLE = ROOT / "src/shim/served.inc"
+PAGE = ROOT / "docs/shim.md"
+ROW = re.compile(r"^BERTH_SERVED\((\w+), (\w+)\)$", re.MULTILINE)
+
+THEMES = {
+    "constants": "The numbers that stand for dtypes, devices, layouts and "
+    "memory formats.",
+    "properties": "What a tensor says about itself.",
+    "creation": "Making tensors, views and handles, and destroying them.",
+    "transfer": "Copying and sharing what tensors hold.",
+    "scalars": "Tensors of one element to numbers and back.",
+    "runtime": "What is about no tensor: checks, warnings, gradient mode.",
+    "gemm": "Matrix products.",
+}
+
+HEAD = """\
+# What the shim serves
+
+<!-- Written by tools/make_shim_doc.py from src/shim/served.inc. -->
+
+A compiled library imports these C functions from libtorch. Berth renames the
+imports in its copy of the library (`aoti_torch_x` becomes `aoti_berth_x`) and
+serves them itself, {count} functions. A library that imports any other
+`aoti_torch_*` function is refused before it is mapped, with all the missing
+names in the error.
+
+Served as well: `getenv`, so that a delegate checks its inputs unless
+`AOTI_RUNTIME_CHECK_INPUTS` says otherwise; `__cxa_thread_atexit`, so that a
+library can be unmapped; and the vector functions of SLEEF (`Sleef_*`), from the
+system's libsleef, when a library imports them.
+
+Not served: the proxy executor and the dispatcher, through which a library would
+call operators of libtorch by name; sparse, jagged and oneDNN layouts; devices
+other than the CPU.
+"""
+
+
+def page() -> str:
+    rows = ROW.findall(TABLE.read_text())
+    parts = [HEAD.format(count=len(rows))]
+    for theme in dict.fromkeys(theme for _, theme in rows):
+        text = THEMES.get(theme)
+        if text is None:
+            sys.exit(f"{TABLE}: describe the theme '{theme}' in {__file__}")
+        parts.append(f"\n## {theme.capitalize()}\n\n{text}\n\n")
+        parts += [f"- `aoti_torch_{name}`\n" for name, t in rows if t == theme]
+    return "".join(parts)
+
+
+def main() -> int:
+    wanted = page()
+    if sys.argv[1:] == ["--check"]:
+        if PAGE.exists() and PAGE.read_text() == wanted:
+            return 0
+        print(f"{PAGE} is stale: run tools/make_shim_doc.py", file=sys.stderr)
+        return 1
+    PAGE.write_text(wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

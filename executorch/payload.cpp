@@ -15,9 +15,12 @@ Result<Payload> Payload::parse(std::string_view processed,
     payload.candidates_.push_back({"so_blob", "weights_blob"});
     return payload;
   }
-  // The last line may end in a newline or not.
-  if (processed.back() == '\n') processed.remove_suffix(1);
-  const auto breaks = std::count(processed.begin(), processed.end(), '\n');
+  auto breaks = std::count(processed.begin(), processed.end(), '\n');
+  // The last line may end in a newline or not. Keys may be empty.
+  if (breaks == 2 && processed.back() == '\n') {
+    processed.remove_suffix(1);
+    --breaks;
+  }
   if (breaks != 1)
     return fail(Code::kCorrupt,
                 "the delegate's processed bytes should be two lines, a "

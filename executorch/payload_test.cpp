@@ -52,7 +52,7 @@ TEST(Payload, KeysOfAnyLengthAndContentAreKept) {
 }
 
 TEST(Payload, AnythingButTwoLinesIsCorrupt) {
-  for (const char* bytes : {"one line", "a\nb\nc", "a\nb\n\n"}) {
+  for (const char* bytes : {"one line", "a\nb\nc", "a\nb\n\n", "a\nb\nc\n"}) {
     const auto payload = Payload::parse(bytes, "forward");
     ASSERT_FALSE(payload.has_value()) << bytes;
     EXPECT_EQ(payload.error().code(), Code::kCorrupt);

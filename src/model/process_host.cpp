@@ -24,9 +24,9 @@ bool ProcessHost::resolves(std::string_view symbol,
   const std::string name(symbol);
   const std::string wanted(version);
   const auto in = [&](void* scope) {
-    return (wanted.empty() ? ::dlsym(scope, name.c_str())
-                           : ::dlvsym(scope, name.c_str(), wanted.c_str())) !=
-           nullptr;
+    return (wanted.empty()
+                ? ::dlsym(scope, name.c_str())
+                : ::dlvsym(scope, name.c_str(), wanted.c_str())) != nullptr;
   };
   return in(RTLD_DEFAULT) || std::ranges::any_of(opened_, in);
 }

@@ -1,8 +1,8 @@
 """The compiled models that tests run, each written into a folder of its own.
 
 A folder holds `model.pte` (and `model.ptd`), or `model.so` (and `weights.blob`,
-`model.pt2`), with example inputs `in0.npy`, `in1.npy`, … and what eager PyTorch
-answers, `out0.npy`, …. Further cases put a word before or after: `other_in0.npy`
+`model.pt2`), with example inputs `in0.npy`, `in1.npy`, ... and what eager PyTorch
+answers, `out0.npy`, .... Further cases put a word before or after: `other_in0.npy`
 for a method, `in0_b64.npy` for a batch size, `out0_run2.npy` for a second run.
 NumPy has no bfloat16: such files hold its bits as uint16.
 """

@@ -114,7 +114,7 @@ def make(
             running = {pool.submit(build, name, str(folder)): name for name in missing}
             for done, future in enumerate(as_completed(running), start=1):
                 seconds = future.result()
-                say(f"[{done}/{len(missing)}] {running[future]} … {seconds:.0f} s")
+                say(f"[{done}/{len(missing)}] {running[future]} ... {seconds:.0f} s")
         for name in names:
             shutil.copytree(folder / name, out / name, dirs_exist_ok=True)
 

@@ -44,10 +44,10 @@ def main() -> None:
     for i, delegate in enumerate(report.delegates):
         so, weights = delegate.so_key[:12], delegate.weights_key[:12]
         print(f"delegate {i} of {delegate.method}:")
-        print(f"  library {so}…  {delegate.so_bytes:>8,} bytes")
-        print(f"  weights {weights}…  {delegate.weights_bytes:>8,} bytes")
+        print(f"  library {so}...  {delegate.so_bytes:>8,} bytes")
+        print(f"  weights {weights}...  {delegate.weights_bytes:>8,} bytes")
     for key in report.shared_keys:
-        print(f"shared by both: {key[:12]}…{key[64:]}")
+        print(f"shared by both: {key[:12]}...{key[64:]}")
 
 
 if __name__ == "__main__":

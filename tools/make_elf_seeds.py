@@ -75,22 +75,8 @@ def header(kind, flags, offset, address, size, align):
     )
 
 
-def library():
-    strings = Strings()
-    needed = [strings.add("libtorch_cpu.so"), strings.add("libc.so.6")]
-    soname = strings.add("seed.so")
-    version = strings.add("GLIBC_2.2.5")
-
-    code = Segment(64 + 56 * HEADERS, 0)
-    function = code.add(b"\x31\xc0\xc3")  # xor eax, eax; ret
-    note = code.add(struct.pack("<III", 4, 4, 3) + b"GNU\0seed")
-    data_offset_guess = 0x500
-    data = Segment(data_offset_guess, PAGE)
-    got = data.add(b"\0" * 48)
-    thread = data.add(struct.pack("<I", 3))
-    value = data.add(struct.pack("<I", 7))
-    initializers = data.add(struct.pack("<Q", function))
-
+def symbol_table(strings, function, value):
+    """The symbols, how many of them are imports, and the table of all."""
     # name, type, binding, section, value, size, version index
     symbols = [
         ("", NOTYPE, 0, 0, 0, 0, 0),
@@ -108,7 +94,11 @@ def library():
         offset = strings.add(name) if name else 0
         info = binding << 4 | kind
         table += struct.pack("<IBBHQQ", offset, info, 0, section, at, size)
+    return symbols, first, table
 
+
+def hash_tables(symbols, first):
+    """DT_GNU_HASH of what is defined, and DT_HASH of everything."""
     defined = symbols[first:]
     chain = [gnu_hash(s[0]) & ~1 for s in defined]
     chain[-1] |= 1
@@ -121,7 +111,46 @@ def library():
         links[i], buckets[bucket] = buckets[bucket], i
     sysv = struct.pack("<II", 2, len(symbols))
     sysv += struct.pack(f"<{2 + len(symbols)}I", *buckets, *links)
+    return gnu, sysv
 
+
+def file_of(code, data, note, thread, dynamic, dynamic_size):
+    """The headers, then the two segments."""
+    ident = b"\x7fELF\x02\x01\x01\x03" + b"\0" * 8
+    image = ident + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, HEADERS, 64, 0, 0
+    )
+    image += header(LOAD, R | X, 0, 0, code.end(), PAGE)
+    image += header(
+        LOAD, R | W, data.offset, data.offset + PAGE, data.end() - data.offset, PAGE
+    )
+    image += header(DYNAMIC, R | W, dynamic - PAGE, dynamic, dynamic_size, 8)
+    image += header(NOTE, R, note, note, 20, 4)
+    image += header(TLS, R, thread - PAGE, thread, 4, 4)
+    image += header(GNU_STACK, R | W | X, 0, 0, 0, 16)
+    image += code.bytes
+    image += b"\0" * (data.offset - len(image)) + data.bytes
+    return image
+
+
+def library():
+    strings = Strings()
+    needed = [strings.add("libtorch_cpu.so"), strings.add("libc.so.6")]
+    soname = strings.add("seed.so")
+    version = strings.add("GLIBC_2.2.5")
+
+    code = Segment(64 + 56 * HEADERS, 0)
+    function = code.add(b"\x31\xc0\xc3")  # xor eax, eax; ret
+    note = code.add(struct.pack("<III", 4, 4, 3) + b"GNU\0seed")
+    data_offset_guess = 0x500
+    data = Segment(data_offset_guess, PAGE)
+    got = data.add(b"\0" * 48)
+    thread = data.add(struct.pack("<I", 3))
+    value = data.add(struct.pack("<I", 7))
+    initializers = data.add(struct.pack("<Q", function))
+
+    symbols, first, table = symbol_table(strings, function, value)
+    gnu, sysv = hash_tables(symbols, first)
     need = struct.pack("<HHIII", 1, 1, needed[1], 16, 0)
     need += struct.pack("<IHHII", sysv_hash("GLIBC_2.2.5"), 0, 2, version, 0)
     relative, slot, global_data, module = 8, 7, 6, 16
@@ -160,21 +189,7 @@ def library():
     dynamic_bytes = b"".join(struct.pack("<QQ", *entry) for entry in entries)
     dynamic = data.add(dynamic_bytes)
 
-    ident = b"\x7fELF\x02\x01\x01\x03" + b"\0" * 8
-    image = ident + struct.pack(
-        "<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, HEADERS, 64, 0, 0
-    )
-    image += header(LOAD, R | X, 0, 0, code.end(), PAGE)
-    image += header(
-        LOAD, R | W, data.offset, data.offset + PAGE, data.end() - data.offset, PAGE
-    )
-    image += header(DYNAMIC, R | W, dynamic - PAGE, dynamic, len(dynamic_bytes), 8)
-    image += header(NOTE, R, note, note, 20, 4)
-    image += header(TLS, R, thread - PAGE, thread, 4, 4)
-    image += header(GNU_STACK, R | W | X, 0, 0, 0, 16)
-    image += code.bytes
-    image += b"\0" * (data.offset - len(image)) + data.bytes
-    return image
+    return file_of(code, data, note, thread, dynamic, len(dynamic_bytes))
 
 
 def spoiled(image):

@@ -98,12 +98,21 @@ TEST_F(ProgramTest, TwoIdenticalPartitionsShareAKeyAndNothingElse) {
 }
 
 TEST_F(ProgramTest, TwentyFourIdenticalPartitionsHaveTwentyFourFiles) {
+  const auto bytes = read(model_path("twenty_four", "model.pte"));
+  const auto program = executorch::Program::parse(bytes);
+  ASSERT_TRUE(program.has_value()) << program.error();
+  std::set<std::string> keys;
+  for (const auto& delegate : program->methods()[0].delegates)
+    keys.insert(delegate.library_key);
+  EXPECT_EQ(keys.size(), 1u);
+
   const Footprint before = footprint();
   {
     const auto module = open("twenty_four");
     const auto paths = ProcessState::now().library_paths;
     EXPECT_EQ(std::set(paths.begin(), paths.end()).size(), 24u);
     EXPECT_EQ(footprint().files, before.files + 24);
+    EXPECT_EQ(objects_below(temp_.path()), 24u);
     EXPECT_TRUE(all_near(run(*module, tensors("twenty_four", "in")),
                          tensors("twenty_four", "out")));
   }

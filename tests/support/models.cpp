@@ -1,7 +1,10 @@
 #include "support/models.h"
 
+#include <link.h>
+
 #include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include "berth/process.h"
 #include "cli/compare.h"
@@ -84,6 +87,22 @@ std::ostream& operator<<(std::ostream& out, const Footprint& footprint) {
              << " mappings, " << footprint.files << " files, "
              << footprint.handles << " handles, " << footprint.pinned
              << " pinned";
+}
+
+std::size_t objects_below(const std::filesystem::path& directory) {
+  struct Count {
+    std::string prefix;
+    std::size_t objects = 0;
+  } count{directory.string() + "/"};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* argument) {
+        auto& found = *static_cast<Count*>(argument);
+        if (std::string_view(object->dlpi_name).starts_with(found.prefix))
+          ++found.objects;
+        return 0;
+      },
+      &count);
+  return count.objects;
 }
 
 TempDirectory::TempDirectory() {

@@ -41,6 +41,10 @@ struct Footprint {
 };
 std::ostream& operator<<(std::ostream& out, const Footprint& footprint);
 
+// How many objects of the loader come from files below `directory`. Unlike the
+// mappings, these are nobody's but the loader's.
+std::size_t objects_below(const std::filesystem::path& directory);
+
 // A temp directory of a test's own, in TMPDIR for its life.
 class TempDirectory {
  public:

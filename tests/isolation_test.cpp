@@ -1,0 +1,142 @@
+// What one library does is not seen by another: the statics that the compiler
+// marks unique in the process, runs on many threads, threads that live on.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "base/file.h"
+#include "berth/model.h"
+#include "executorch/program.h"
+#include "support/models.h"
+
+namespace berth::testing {
+namespace {
+
+// The library and the weights of a program's first delegate.
+Result<Model> load_delegate(const std::string& name) {
+  const auto bytes = read(model_path(name, "model.pte"));
+  BERTH_TRY(const auto program, executorch::Program::parse(bytes));
+  const auto& delegate = program.methods()[0].delegates[0];
+  const auto find = [&](const std::string& key) {
+    const auto found = program.named_data().find(key);
+    return found == program.named_data().end() ? std::span<const std::byte>()
+                                               : found->second;
+  };
+  return Model::load(find(delegate.library_key), find(delegate.weights_key));
+}
+
+// Delegates write each caught failure to stderr; thousands of them say nothing.
+class QuietStderr {
+ public:
+  QuietStderr()
+      : kept_(::dup(2)), null_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
+    ::dup2(null_.get(), 2);
+  }
+  ~QuietStderr() { ::dup2(kept_.get(), 2); }
+  QuietStderr(const QuietStderr&) = delete;
+  QuietStderr& operator=(const QuietStderr&) = delete;
+
+ private:
+  base::Descriptor kept_;
+  base::Descriptor null_;
+};
+
+class IsolationTest : public ::testing::Test {
+ protected:
+  TempDirectory temp_;
+};
+
+// Every generated kernel keeps a pointer into its own stack in a variable of
+// which g++ allows one per process. Unedited, two libraries share it: one that
+// divides by zero while the other runs ends the process.
+TEST_F(IsolationTest, ADivisionByZeroInOneIsNotSeenByTheOther) {
+  auto failing = load_delegate("int_div");
+  auto sound = load_delegate("int_div");
+  ASSERT_TRUE(failing.has_value() && sound.has_value());
+  const auto inputs = tensors("int_div", "in");
+  const std::vector<Tensor> zeros = {*inputs[0].clone(), *inputs[1].clone()};
+  static_cast<std::int64_t*>(zeros[1].data())[5] = 0;
+  constexpr int kRuns = 3000;
+  std::atomic<int> caught = 0;
+  std::atomic<int> spurious = 0;
+  {
+    const QuietStderr quiet;
+    std::thread other([&] {
+      for (int i = 0; i < kRuns; ++i) caught += !failing->run(zeros);
+    });
+    for (int i = 0; i < kRuns; ++i) spurious += !sound->run(inputs);
+    other.join();
+  }
+  EXPECT_EQ(caught, kRuns);
+  EXPECT_EQ(spurious, 0);
+}
+
+// The library's last error text is a thread_local with a destructor, which the
+// C library's own __cxa_thread_atexit would keep it mapped for.
+TEST_F(IsolationTest, ALibraryGoesWhileTheThreadThatFailedInItLivesOn) {
+  const Footprint before = Footprint::now(temp_.path());
+  auto model = load_delegate("int_div");
+  ASSERT_TRUE(model.has_value()) << model.error();
+  const auto inputs = tensors("int_div", "in");
+  const std::vector<Tensor> zeros = {*inputs[0].clone(), *inputs[1].clone()};
+  static_cast<std::int64_t*>(zeros[1].data())[5] = 0;
+  const std::size_t handles = Footprint::now(temp_.path()).handles;
+
+  std::promise<void> ran;
+  std::promise<void> closed;
+  std::thread runner([&] {
+    const QuietStderr quiet;
+    EXPECT_FALSE(model->run(zeros).has_value());
+    ran.set_value();
+    closed.get_future().wait();
+  });
+  ran.get_future().wait();
+  const Status status = model->close();
+  EXPECT_TRUE(status.has_value()) << status.error();
+  const Footprint after = Footprint::now(temp_.path());
+  EXPECT_EQ(after.mappings, before.mappings);
+  EXPECT_EQ(after.files, before.files);
+  EXPECT_EQ(after.pinned, before.pinned);
+  EXPECT_EQ(after.handles, handles);
+  closed.set_value();
+  runner.join();
+}
+
+TEST_F(IsolationTest, ManyThreadsLoadRunAndDestroyAtOnce) {
+  const char* const names[] = {"mlp", "int_div", "mlp"};
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const std::string name = names[t % 3];
+      const auto inputs = tensors(name, "in");
+      const auto expected = tensors(name, "out");
+      for (int round = 0; round < 5; ++round) {
+        auto model = load_delegate(name);
+        if (!model) {
+          ++wrong;
+          continue;
+        }
+        for (int i = 0; i < 10; ++i) {
+          const auto outputs = model->run(inputs);
+          if (!outputs || !all_near(*outputs, expected)) ++wrong;
+        }
+        if (!model->close()) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  // ThreadSanitizer maps parts of what it reports about: ask the loader.
+  EXPECT_EQ(objects_below(temp_.path()), 0u);
+  const Footprint after = Footprint::now(temp_.path());
+  EXPECT_EQ(after.files, 0u);
+  EXPECT_EQ(after.pinned, 0u);
+}
+
+}  // namespace
+}  // namespace berth::testing

@@ -197,7 +197,10 @@ void print_json(const RunOptions& options, const Report& report) {
 
 }  // namespace
 
-Result<bool> run(const RunOptions& options) {
+Result<bool> run(const RunOptions& given) {
+  RunOptions options = given;
+  BERTH_TRY(const bool program, is_program(options.source.path));
+  if (!program) options.source.method.clear();  // A library has no methods.
   BERTH_TRY(const Report report, execute(options));
   options.json ? print_json(options, report) : print_table(options, report);
   return report.agrees();

@@ -8,11 +8,16 @@ export PATH="$PWD/.venv/bin:$PATH" PYTHONPATH=python
 began=$SECONDS
 step() { printf '\n==== %s  (%d s so far)\n' "$*" $((SECONDS - began)); }
 
-# configure PRESET, then build it. Output only when it fails: it is long.
+# Configures PRESET and builds it. A terminal sees the progress, a log only what
+# went wrong: it is long.
 build() {
   local log=build/$1.log
   mkdir -p build
   echo "building build/$1 ..."
+  if [[ -t 1 ]]; then
+    cmake --preset "$1" >"$log" && cmake --build --preset "$1"
+    return
+  fi
   if ! { cmake --preset "$1" && cmake --build --preset "$1"; } >"$log" 2>&1; then
     tail -n 60 "$log"
     return 1
@@ -45,7 +50,8 @@ ASAN_OPTIONS=detect_stack_use_after_return=1 tests asan
 step "the same under ThreadSanitizer"
 build tsan
 # OpenMP's own run time is not instrumented; forked children are tested too.
-OMP_NUM_THREADS=1 TSAN_OPTIONS=die_after_fork=0 tests tsan
+OMP_NUM_THREADS=1 \
+  TSAN_OPTIONS="die_after_fork=0 suppressions=$PWD/tests/tsan.supp" tests tsan
 
 step "unit tests as clang compiles them"
 build clang

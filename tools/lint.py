@@ -273,7 +273,7 @@ def forbidden(tree: Tree) -> Iterator[Violation]:
     # Put together here, so that this file does not hold them.
     words = [f"/{folder}/" for folder in ("work", "root", "home")]
     words += ["/tmp" + "/setup"]
-    words += [name + ".org" for name in ("pypi", "files.pythonhosted", "deb.debian")]
+    words += [name + ".org" for name in ("pypi", "files.python" "hosted", "deb." "debian")]
     pattern = re.compile("|".join(map(re.escape, words)))
     for path in tree.files:
         if path.startswith("tests/corpus/"):

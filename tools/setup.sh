@@ -36,7 +36,7 @@ mapfile -t pip < <(names pip)
 progress=on
 [[ -t 1 ]] || progress=off
 .venv/bin/python -m pip install --progress-bar "$progress" "${pip[@]}" |
-  grep -vE '^(Requirement already|  Using cached|Collecting .* from|  Downloading .*metadata)'
+  { grep -vE '^(Requirement already|  Using cached|Collecting|  Downloading .*metadata)' || true; }
 # Only now: an interrupted run starts over.
 cp "$list" "$stamp"
 say "set-up is complete"

@@ -79,8 +79,13 @@ Status Model::Impl::run(std::span<const Tensor> inputs, Take&& take) {
   if (inputs.size() != input_handles_.size())
     return fail(Code::kInvalidArgument, "the model takes ",
                 input_handles_.size(), " inputs, found ", inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i)
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     input_handles_[i] = shim::wrap(Tensor(inputs[i]));
+    if (input_handles_[i] != nullptr) continue;
+    while (i > 0) shim::discard(std::exchange(input_handles_[--i], nullptr));
+    return fail(Code::kOutOfMemory, "no memory for the handles of ",
+                inputs.size(), " inputs");
+  }
   BERTH_CHECK(container_->run(input_handles_, output_handles_));
   Status status = ok();
   for (std::size_t i = 0; i < output_handles_.size(); ++i) {

@@ -109,7 +109,8 @@ Result<std::unique_ptr<Runner>> load_program(const Source& source) {
                   runtime::kMaxOptionValueLength - 1,
                   " bytes of a directory's name, found ",
                   source.temp_directory.size());
-    (void)options.set_option("temp_directory", source.temp_directory.c_str());
+    (void)options.set_option(berth::executorch::kTempDirectory,
+                             source.temp_directory.c_str());
     (void)options_map.set_options(berth::executorch::kBackendName,
                                   options.view());
   }

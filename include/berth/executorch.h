@@ -18,7 +18,7 @@ inline constexpr const char* kBackendName = "BerthBackend";
 
 // A load-time option of the backend, as ExecuTorch hands them on: the directory
 // in which the libraries' private files are made (ModelOptions says the rest).
-inline constexpr const char* kTempDirectory = "temp_directory";
+inline constexpr char kTempDirectory[] = "temp_directory";
 
 // Whether the registration with the ExecuTorch runtime succeeded when this
 // library was loaded. It does not when another backend took the name before.

@@ -58,7 +58,7 @@ class Handle {
         runtime::get_backend_class(executorch::kBackendName);
     runtime::BackendOptions<1> options;
     if (temp_directory != nullptr)
-      (void)options.set_option("temp_directory", temp_directory);
+      (void)options.set_option(executorch::kTempDirectory, temp_directory);
     runtime::BackendInitContext context(
         nullptr, nullptr, method, data,
         {options.view().data(), options.view().size()});

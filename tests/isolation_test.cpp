@@ -131,9 +131,9 @@ TEST_F(IsolationTest, ManyThreadsLoadRunAndDestroyAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
-  // ThreadSanitizer maps parts of what it reports about: ask the loader.
   EXPECT_EQ(objects_below(temp_.path()), 0u);
   const Footprint after = Footprint::now(temp_.path());
+  EXPECT_EQ(after.mappings, 0u);
   EXPECT_EQ(after.files, 0u);
   EXPECT_EQ(after.pinned, 0u);
 }

@@ -10,6 +10,7 @@
 #include "cli/compare.h"
 #include "cli/files.h"
 #include "cli/npy.h"
+#include "library/library_testing.h"
 #include "shim/handle.h"
 
 namespace berth::testing {
@@ -66,14 +67,8 @@ std::vector<Tensor> tensors(const std::string& model, const std::string& name,
 
 Footprint Footprint::now(const fs::path& temp) {
   Footprint footprint;
-  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
-    (void)entry;
-    ++footprint.descriptors;
-  }
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find(temp.string()) != std::string::npos) ++footprint.mappings;
-  }
+  footprint.descriptors = library::testing::descriptor_count();
+  footprint.mappings = library::testing::mapping_count(temp.string());
   for (const auto& entry : fs::recursive_directory_iterator(temp)) {
     if (entry.is_regular_file()) ++footprint.files;
   }

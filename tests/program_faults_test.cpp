@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "berth/executorch.h"
-#include "elf/identity.h"
+#include "elf/identity_testing.h"
 #include "executorch/program.h"
 #include "model/aoti_abi.h"
 #include "support/models.h"
@@ -243,8 +243,10 @@ TEST_F(DelegateTest, ADirectoryThatCannotBeWrittenIsNamed) {
   data.entries["l"] = library_;
   data.entries["w"] = weights_;
   const char* const nowhere = "/proc/self/no-such-place";
+  ::setenv("BERTH_PLACEMENT", "file", 1);
   EXPECT_THAT(refusal(&data, "l\nw", RuntimeError::AccessFailed, {}, nowhere),
               HasSubstr(nowhere));
+  ::unsetenv("BERTH_PLACEMENT");
   EXPECT_TRUE(Handle::init(&data, "l\nw").ok());
 }
 
@@ -276,7 +278,7 @@ TEST_F(DelegateTest, AFullDiskIsAnErrorAndLeavesNoFile) {
 bool two_delegates_survive(std::vector<std::byte> image,
                            const std::filesystem::path& directory,
                            bool unique_names) {
-  if (!elf::Identity::apply(image)) return false;
+  if (!elf::testing::apply(image)) return false;
   int counter = 0;
   const auto load = [&]() -> model::abi::ContainerHandle {
     std::string name = "key_" + std::to_string(::getpid());

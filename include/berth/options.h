@@ -1,15 +1,46 @@
 // How a model is loaded.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "berth/export.h"
+#include "berth/result.h"
 
 namespace berth {
 
+// Where a library's bytes are put for the loader to map.
+enum class Placement : std::uint8_t {
+  // What the environment's BERTH_PLACEMENT says ("automatic", "file" or
+  // "memory"), and automatic without it.
+  kDefault,
+  // In a file where that is possible, else in memory.
+  kAutomatic,
+  // In a private file, which debuggers and profilers can read.
+  kFile,
+  // In a sealed memfd: nothing on disk, and no temp directory that would have
+  // to be writable or to allow code. Counts as memory of the process's group.
+  kMemory,
+};
+
+// "automatic", "file" or "memory"; kInvalidArgument for anything else.
+BERTH_API Result<Placement> parse_placement(std::string_view text);
+
 // A value. The defaults are right for nearly everyone.
 struct ModelOptions {
-  // Directory in which the library's private file is made. Empty: the
-  // environment's BERTH_TMPDIR, then TMPDIR, then /tmp.
+  Placement placement = Placement::kDefault;
+
+  // Directory in which the library's private file is made. Empty: the first
+  // that works of the environment's BERTH_TMPDIR, TMPDIR, and /tmp. Neither it
+  // nor a directory above it may be one that other users can replace: each
+  // belongs to root or to this user, and is sticky where all may write to it.
   std::string temp_directory;
+
+  // Leaves the file where it is, as <prefix>_<pid>_<counter>.kept.so, so that
+  // gdb and perf find symbols after the library was closed. Nobody removes it
+  // but you. Also on when the environment's BERTH_KEEP_FILES is "1".
+  bool keep_files = false;
 
   // First part of the file's name, <prefix>_<pid>_<counter>.so. Letters,
   // digits, '-' and '_' only.

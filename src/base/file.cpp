@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -35,18 +38,32 @@ void Descriptor::reset() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-Status write_all(int fd, Bytes bytes, const std::string& path) {
+Status write_all(int fd, std::span<const Bytes> parts,
+                 const std::string& path) {
+  std::vector<iovec> left;
+  std::size_t wanted = 0;
+  for (const Bytes part : parts) {
+    wanted += part.size();
+    // writev() only reads it.
+    left.push_back({const_cast<std::byte*>(part.data()), part.size()});
+  }
   std::size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t n =
-        ::write(fd, bytes.data() + written, bytes.size() - written);
+  for (std::size_t first = 0; written < wanted;) {
+    const auto count = std::min<std::size_t>(left.size() - first, IOV_MAX);
+    const ssize_t n = ::writev(fd, &left[first], static_cast<int>(count));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       return fail(Code::kSystem, "writing '", path, "' stopped after ", written,
-                  " of ", bytes.size(),
+                  " of ", wanted,
                   " bytes: ", errno_text(n < 0 ? errno : ENOSPC));
     }
     written += static_cast<std::size_t>(n);
+    auto done = static_cast<std::size_t>(n);
+    for (; first < left.size() && done >= left[first].iov_len; ++first)
+      done -= left[first].iov_len;
+    if (first == left.size()) break;
+    left[first].iov_base = static_cast<std::byte*>(left[first].iov_base) + done;
+    left[first].iov_len -= done;
   }
   return ok();
 }

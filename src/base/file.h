@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,9 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Writes all of `bytes`, through short writes and EINTR. Fails with kSystem,
-// naming `path`, the bytes wanted and the bytes written.
-Status write_all(int fd, Bytes bytes, const std::string& path);
+// Writes all bytes of the parts, in order, through short writes and EINTR.
+// Fails with kSystem, naming `path`, the bytes wanted and the bytes written.
+Status write_all(int fd, std::span<const Bytes> parts, const std::string& path);
 
 // The whole content of a regular file. Fails with kNotFound when there is
 // none, kSystem otherwise.

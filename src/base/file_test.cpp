@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -44,7 +45,9 @@ TEST(File, ReadsWhatIsThere) {
     ASSERT_TRUE(file);
     const std::array<std::byte, 3> text = {std::byte{1}, std::byte{2},
                                            std::byte{3}};
-    ASSERT_TRUE(write_all(file.get(), text, path));
+    const std::array<Bytes, 3> parts = {Bytes(text).first(1), Bytes(),
+                                        Bytes(text).subspan(1)};
+    ASSERT_TRUE(write_all(file.get(), parts, path));
   }
   const auto bytes = read_file(path);
   ASSERT_TRUE(bytes.has_value());
@@ -66,7 +69,9 @@ TEST(File, WritingToAFullDeviceSaysHowFarItCame) {
   Descriptor full(::open("/dev/full", O_WRONLY));
   ASSERT_TRUE(full);
   const std::array<std::byte, 16> bytes{};
-  const Status status = write_all(full.get(), bytes, "/dev/full");
+  const std::array<Bytes, 2> parts = {Bytes(bytes).first(4),
+                                      Bytes(bytes).subspan(4)};
+  const Status status = write_all(full.get(), parts, "/dev/full");
   ASSERT_FALSE(status.has_value());
   EXPECT_EQ(status.error().code(), Code::kSystem);
   EXPECT_THAT(status.error().to_string(), HasSubstr("0 of 16 bytes"));
@@ -86,7 +91,12 @@ TEST(File, WritesThroughShortWrites) {
     while ((n = ::read(reader.get(), buffer.data(), buffer.size())) > 0)
       received += static_cast<std::size_t>(n);
   });
-  EXPECT_TRUE(write_all(writer.get(), bytes, "pipe"));
+  // More parts than the kernel takes at a time, none of them a page.
+  std::vector<Bytes> parts;
+  for (std::size_t at = 0; at < bytes.size(); at += 500)
+    parts.push_back(Bytes(bytes).subspan(
+        at, std::min<std::size_t>(500, bytes.size() - at)));
+  EXPECT_TRUE(write_all(writer.get(), parts, "pipe"));
   writer.reset();
   drain.join();
   EXPECT_EQ(received, bytes.size());

@@ -86,6 +86,20 @@ inline void set_value(Bytes& bytes, std::int64_t tag, std::uint64_t value) {
   put<std::uint64_t>(bytes, entry_at(bytes, tag) + 8, value);
 }
 
+// Where the file has what is mapped at `address`.
+inline std::uint64_t file_offset(const Bytes& bytes, std::uint64_t address) {
+  const auto header = get<Elf64_Ehdr>(bytes, 0);
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    const auto load =
+        get<Elf64_Phdr>(bytes, header.e_phoff + i * sizeof(Elf64_Phdr));
+    if (load.p_type == PT_LOAD && address >= load.p_vaddr &&
+        address < load.p_vaddr + load.p_filesz)
+      return load.p_offset + (address - load.p_vaddr);
+  }
+  ADD_FAILURE() << "nothing is mapped at address " << address;
+  return 0;
+}
+
 // Where the code segment of the seed has the table of this tag: its addresses
 // are file offsets.
 inline std::uint64_t seed_table(const Bytes& bytes, std::int64_t tag) {

@@ -23,6 +23,10 @@ class Host {
   // True when a library of this name is loaded or can be found.
   virtual bool has_library(std::string_view needed) const = 0;
 
+  // True when that library defines the version. Asked only when it is there.
+  virtual bool has_version(std::string_view needed,
+                           std::string_view version) const = 0;
+
   // True when this CPU, and the operating system, run code for the instruction
   // set of this name ("AVX2"); also true for names that nobody knows.
   virtual bool runs(std::string_view instruction_set) const = 0;

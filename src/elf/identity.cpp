@@ -1,25 +1,18 @@
 #include "elf/identity.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cstddef>
 #include <cstring>
-#include <optional>
-#include <sstream>
-#include <unordered_map>
+#include <iterator>
 #include <utility>
 
-#include "elf/hex.h"
 #include "elf/renames.h"
 
 namespace berth::elf {
 namespace {
 
 constexpr std::uint64_t kPinning = DF_1_NODELETE | DF_1_GLOBAL;
-
-struct Edit {
-  std::uint64_t offset;
-  std::vector<std::byte> bytes;
-};
 
 // Collects the edits of one image, and says why one is impossible.
 class Planner {
@@ -34,20 +27,24 @@ class Planner {
     return edit_stack();
   }
 
-  const std::vector<Edit>& edits() const { return edits_; }
   Identity identity() && { return std::move(identity_); }
 
  private:
+  void put_bytes(std::uint64_t offset, const void* bytes, std::size_t size) {
+    Edit edit{offset, static_cast<std::uint32_t>(size), {}};
+    std::memcpy(edit.bytes.data(), bytes, size);
+    identity_.edits.push_back(edit);
+  }
+
   template <typename T>
   void put(std::uint64_t offset, const T& value) {
-    Edit edit{offset, std::vector<std::byte>(sizeof(T))};
-    std::memcpy(edit.bytes.data(), &value, sizeof(T));
-    edits_.push_back(std::move(edit));
+    static_assert(sizeof(T) <= Edit::kMost);
+    put_bytes(offset, &value, sizeof(T));
   }
 
   void edit_symbols();
   void rename(const Symbol& symbol, const std::string& name);
-  Status check_sharing() const;
+  Status check_sharing();
   Status check_versions() const;
   Status edit_dynamic();
   Status edit_stack();
@@ -55,14 +52,14 @@ class Planner {
 
   const Image& image_;
   Identity identity_;
-  std::vector<Edit> edits_;
-  // By where strings end, since those that share bytes end at the same NUL:
-  // the last byte there that changes, and whose it is.
+  // The imports' names that change: where each ends, since strings that share
+  // bytes end at the same NUL, and the last byte of it that changes.
   struct Change {
+    std::uint64_t end = 0;
     std::uint64_t last_offset = 0;
     const Symbol* import = nullptr;
   };
-  std::unordered_map<std::uint64_t, Change> changes_;
+  std::vector<Change> changes_;
 };
 
 void Planner::edit_symbols() {
@@ -86,14 +83,10 @@ void Planner::rename(const Symbol& symbol, const std::string& name) {
   std::size_t last = name.size() - 1;
   while (name[first] == symbol.name[first]) ++first;
   while (name[last] == symbol.name[last]) --last;
-  Change& change = changes_[symbol.name_offset + symbol.name.size()];
-  if (const std::uint64_t last_offset = symbol.name_offset + last;
-      change.import == nullptr || last_offset > change.last_offset)
-    change = {last_offset, &symbol};
-  Edit edit{image_.strings_offset() + symbol.name_offset + first,
-            std::vector<std::byte>(last - first + 1)};
-  std::memcpy(edit.bytes.data(), &name[first], edit.bytes.size());
-  edits_.push_back(std::move(edit));
+  changes_.push_back({symbol.name_offset + symbol.name.size(),
+                      symbol.name_offset + last, &symbol});
+  put_bytes(image_.strings_offset() + symbol.name_offset + first, &name[first],
+            last - first + 1);
   if (image_.versions_offset() != 0)
     put<std::uint16_t>(
         image_.versions_offset() + symbol.index * sizeof(std::uint16_t),
@@ -102,18 +95,32 @@ void Planner::rename(const Symbol& symbol, const std::string& name) {
 
 // Linkers store a string that is the end of another one inside that one, so
 // changing the bytes of an import may change a name that must stay.
-Status Planner::check_sharing() const {
-  for (const StringUse& use : image_.string_uses()) {
-    const auto found = changes_.find(use.offset + use.text.size());
-    if (found == changes_.end()) continue;
-    const auto& [last_offset, import] = found->second;
-    if (use.offset > last_offset) continue;
-    if (use.offset == import->name_offset && use.is_import) continue;
-    return fail(Code::kIncompatible, "import '", import->name,
-                "' cannot be renamed: its bytes in the string table are also '",
-                use.text, "' of ", use.by);
-  }
-  return ok();
+Status Planner::check_sharing() {
+  // Of those that end alike, the one that changes furthest.
+  std::ranges::sort(changes_, [](const Change& a, const Change& b) {
+    return a.end != b.end ? a.end < b.end : a.last_offset > b.last_offset;
+  });
+  // Most strings end where none of them does.
+  std::bitset<4096> ends;
+  for (const Change& change : changes_) ends.set(change.end % ends.size());
+  const Change* shared = nullptr;
+  StringUse sharer{};
+  image_.visit_strings([&](const StringUse& use) {
+    const std::uint64_t end = use.offset + use.text.size();
+    if (!ends.test(end % ends.size())) return;
+    const auto found =
+        std::ranges::lower_bound(changes_, end, {}, &Change::end);
+    if (found == changes_.end() || found->end != end ||
+        use.offset > found->last_offset ||
+        (use.offset == found->import->name_offset && use.is_import))
+      return;
+    shared = &*found;
+    sharer = use;
+  });
+  if (shared == nullptr) return ok();
+  return fail(Code::kIncompatible, "import '", shared->import->name,
+              "' cannot be renamed: its bytes in the string table are also '",
+              sharer.text, "' of ", sharer.by);
 }
 
 Status Planner::check_versions() const {
@@ -186,51 +193,40 @@ Status Planner::edit_stack() {
   return ok();
 }
 
-// What the loader will know of an image, line by line; with `edited`, what it
-// is to know after the edits.
-std::vector<std::string> facts(const Image& image, bool edited) {
-  std::vector<std::string> lines;
-  for (const Symbol& symbol : image.symbols()) {
-    const auto name = symbol.is_import() ? renamed(symbol.name) : std::nullopt;
-    const bool weakens =
-        edited && symbol.defined && symbol.binding == STB_GNU_UNIQUE;
-    std::ostringstream line;
-    line << (symbol.defined ? "symbol " : "import ")
-         << (edited && name ? *name : std::string(symbol.name)) << '@'
-         << (edited && name ? std::string_view() : symbol.version)
-         << " binding " << (weakens ? int{STB_WEAK} : int{symbol.binding})
-         << " type " << int{symbol.type} << " visibility "
-         << int{symbol.visibility} << " at " << Hex{symbol.value} << " of "
-         << symbol.size << " bytes";
-    lines.push_back(std::move(line).str());
-  }
-  for (const std::string_view needed : image.needed())
-    if (!edited || !is_torch_library(needed))
-      lines.push_back("needed " + std::string(needed));
-  for (const VersionNeed& need : image.version_needs())
-    lines.push_back("version " + std::string(need.version) + " of " +
-                    std::string(need.file));
-  lines.push_back("soname " + std::string(image.soname()));
-  lines.push_back(edited || image.is_symbolic() ? "symbolic" : "not symbolic");
-  lines.push_back(!edited && image.executable_stack() ? "executable stack"
-                                                      : "plain stack");
-  const std::uint64_t flags = image.dynamic().value_or_zero(DT_FLAGS_1);
-  lines.push_back("flags " +
-                  std::to_string(edited ? flags & ~kPinning : flags));
-  return lines;
+// What one symbol is to be after the edits; `after` as it was found.
+bool is_edited(const Symbol& before, const Symbol& after) {
+  const bool is_renamed = before.is_import() && !keeps_name(before.name);
+  const bool weakens = before.defined && before.binding == STB_GNU_UNIQUE;
+  return (is_renamed ? is_renamed_to(before.name, after.name)
+                     : before.name == after.name) &&
+         after.version == (is_renamed ? std::string_view() : before.version) &&
+         after.binding == (weakens ? STB_WEAK : before.binding) &&
+         after.type == before.type && after.visibility == before.visibility &&
+         after.defined == before.defined && after.value == before.value &&
+         after.size == before.size;
 }
 
-Status compare(const std::vector<std::string>& expected,
-               const std::vector<std::string>& found) {
-  if (expected.size() != found.size())
-    return fail(Code::kCorrupt, "tables of the library overlap: expected ",
-                expected.size(), " facts after editing, found ", found.size());
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    if (expected[i] != found[i])
-      return fail(Code::kCorrupt,
-                  "tables of the library overlap: expected after editing '",
-                  expected[i], "', found '", found[i], "'");
-  return ok();
+// Whether an image needs no edit, judged by itself.
+bool is_own(const Image& image) {
+  for (const Symbol& symbol : image.symbols())
+    if (symbol.is_import() ? !keeps_name(symbol.name)
+                           : symbol.binding == STB_GNU_UNIQUE)
+      return false;
+  return image.is_symbolic() && !image.executable_stack() &&
+         (image.dynamic().value_or_zero(DT_FLAGS_1) & kPinning) == 0 &&
+         std::ranges::none_of(image.needed(), is_torch_library);
+}
+
+bool same_needs(const Image& before, const Image& after) {
+  std::vector<std::string_view> kept;
+  std::ranges::remove_copy_if(before.needed(), std::back_inserter(kept),
+                              is_torch_library);
+  return kept == after.needed() && before.soname() == after.soname() &&
+         std::ranges::equal(before.version_needs(), after.version_needs(),
+                            [](const VersionNeed& a, const VersionNeed& b) {
+                              return a.file == b.file &&
+                                     a.version == b.version && a.weak == b.weak;
+                            });
 }
 
 }  // namespace
@@ -241,19 +237,24 @@ Result<Identity> Identity::plan(const Image& image) {
   return std::move(planner).identity();
 }
 
-Result<Identity> Identity::apply(base::MutableBytes bytes) {
-  BERTH_TRY(const Image before, Image::parse(bytes));
-  Planner planner(before);
-  BERTH_CHECK(planner.plan());
-  // Taken now, because the image's strings are views of the bytes to edit.
-  const std::vector<std::string> expected = facts(before, true);
-  for (const Edit& edit : planner.edits())
-    std::memcpy(bytes.data() + edit.offset, edit.bytes.data(),
-                edit.bytes.size());
-  BERTH_TRY(const Image after,
-            noted(Image::parse(bytes), "checking the edited library"));
-  BERTH_CHECK(compare(expected, facts(after, false)));
-  return std::move(planner).identity();
+Status Identity::verify(const Image& before, const Image& after) {
+  const auto overlap = [](const auto&... what) {
+    return fail(Code::kCorrupt, "tables of the library overlap: ", what...,
+                " is not what it was edited to be");
+  };
+  const auto& symbols = before.symbols();
+  if (symbols.size() != after.symbols().size())
+    return overlap("the count of ", symbols.size(), " symbols");
+  for (std::size_t i = 0; i < symbols.size(); ++i)
+    if (!is_edited(symbols[i], after.symbols()[i]))
+      return overlap("symbol ", i, ", '", symbols[i].name, "',");
+  if (!same_needs(before, after)) return overlap("what it needs");
+  const auto flags = [](const Image& image) {
+    return image.dynamic().value_or_zero(DT_FLAGS_1) & ~kPinning;
+  };
+  if (flags(before) != flags(after)) return overlap("DT_FLAGS_1");
+  if (!is_own(after)) return overlap("what it shares");
+  return ok();
 }
 
 }  // namespace berth::elf

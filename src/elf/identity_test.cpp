@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "elf/elf_testing.h"
+#include "elf/identity_testing.h"
 #include "elf/renames.h"
 
 // What Berth serves under these names; its own definitions win.
@@ -36,7 +37,7 @@ int call(void* library, const char* name) {
 }
 
 Bytes edited(Bytes bytes) {
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   EXPECT_TRUE(identity.has_value()) << identity.error();
   return bytes;
 }
@@ -45,7 +46,7 @@ TEST(Identity, SaysWhatItChangedInADelegate) {
   Bytes bytes = fake("elf_delegate");
   const auto before = bytes;
   const auto planned = Identity::plan(*Image::parse(before));
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   ASSERT_TRUE(identity.has_value()) << identity.error();
   EXPECT_EQ(bytes.size(), before.size());
   EXPECT_GE(identity->unique_count, 1u);
@@ -66,7 +67,7 @@ TEST(Identity, AppliedTwiceChangesNothingMore) {
        {fake("elf_delegate"), fake("elf_now"), fake("elf_pinned"), seed()}) {
     const Bytes once = edited(bytes);
     Bytes twice = once;
-    const auto identity = Identity::apply(twice);
+    const auto identity = apply(twice);
     ASSERT_TRUE(identity.has_value());
     EXPECT_EQ(once, twice);
     EXPECT_EQ(identity->unique_count + identity->renamed.size() +
@@ -153,7 +154,7 @@ TEST(Identity, RefusesWhenThereIsNoRoomForFlags) {
   put<std::uint64_t>(
       bytes, header_at(bytes, PT_DYNAMIC) + offsetof(Elf64_Phdr, p_filesz),
       entry_at(bytes, DT_NULL) + 16 - table.p_offset);
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   ASSERT_FALSE(identity.has_value());
   EXPECT_EQ(identity.error().code(), Code::kIncompatible);
   EXPECT_THAT(identity.error().to_string(), HasSubstr("has no room"));
@@ -161,7 +162,7 @@ TEST(Identity, RefusesWhenThereIsNoRoomForFlags) {
 
 TEST(Identity, UnpinsALibraryThatAskedToStay) {
   Bytes bytes = fake("elf_pinned");
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   ASSERT_TRUE(identity.has_value()) << identity.error();
   EXPECT_TRUE(identity->unpinned);
   EXPECT_EQ(value_of(bytes, DT_FLAGS_1) & DF_1_NODELETE, 0u);
@@ -184,7 +185,7 @@ TEST(Identity, ClearsTheVersionOfARenamedImportOnly) {
 TEST(Identity, RefusesANameWhoseBytesAreAlsoTheEndOfAnother) {
   Bytes bytes = fake("elf_shared_tail");
   const Bytes before = bytes;
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   ASSERT_FALSE(identity.has_value());
   EXPECT_EQ(identity.error().code(), Code::kIncompatible);
   EXPECT_THAT(
@@ -200,17 +201,17 @@ TEST(Identity, RefusesANameThatADefinitionOrATableUsesToo) {
   Bytes defined = seed();
   put<std::uint32_t>(defined, seed_table(defined, DT_SYMTAB) + 6 * 24,
                      static_cast<std::uint32_t>(name));
-  const auto one = Identity::apply(defined);
+  const auto one = apply(defined);
   ASSERT_FALSE(one.has_value());
   EXPECT_THAT(one.error().to_string(), HasSubstr("a symbol defined here"));
   Bytes named = seed();
   set_value(named, DT_SONAME, name + 8);
-  const auto two = Identity::apply(named);
+  const auto two = apply(named);
   ASSERT_FALSE(two.has_value());
   EXPECT_THAT(two.error().to_string(), HasSubstr("'ch_cpu_topk' of DT_SONAME"));
   // What comes after the bytes that change may be shared.
   set_value(named, DT_SONAME, name + 9);
-  EXPECT_TRUE(Identity::apply(named).has_value());
+  EXPECT_TRUE(apply(named).has_value());
   EXPECT_EQ(Image::parse(named)->soname(), "h_cpu_topk");
 }
 
@@ -229,7 +230,7 @@ TEST(Identity, RefusesToDropALibraryWhoseVersionIsNeeded) {
   Bytes bytes = seed();
   put<std::uint32_t>(bytes, seed_table(bytes, DT_VERNEED) + 4,
                      static_cast<std::uint32_t>(value_of(bytes, DT_NEEDED)));
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   ASSERT_FALSE(identity.has_value());
   EXPECT_THAT(identity.error().to_string(),
               HasSubstr("'libtorch_cpu.so' cannot be dropped"));
@@ -238,7 +239,7 @@ TEST(Identity, RefusesToDropALibraryWhoseVersionIsNeeded) {
 TEST(Identity, RefusesALibraryThatSaysNothingAboutItsStack) {
   Bytes bytes = seed();
   put<std::uint32_t>(bytes, header_at(bytes, PT_GNU_STACK), PT_NULL);
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   ASSERT_FALSE(identity.has_value());
   EXPECT_THAT(identity.error().to_string(), HasSubstr("no PT_GNU_STACK"));
 }
@@ -252,7 +253,7 @@ TEST(Identity, NoticesTablesThatOverlap) {
   set_value(bytes, DT_STRSZ, entry + 8 - strings);
   put<std::uint32_t>(bytes, seed_table(bytes, DT_SYMTAB) + 2 * 24,
                      static_cast<std::uint32_t>(entry - strings));
-  const auto identity = Identity::apply(bytes);
+  const auto identity = apply(bytes);
   ASSERT_FALSE(identity.has_value());
   EXPECT_EQ(identity.error().code(), Code::kCorrupt);
   EXPECT_THAT(identity.error().to_string(), HasSubstr("overlap"));
@@ -260,7 +261,7 @@ TEST(Identity, NoticesTablesThatOverlap) {
 
 TEST(Identity, RefusesWhatIsNoImage) {
   Bytes bytes(100);
-  EXPECT_FALSE(Identity::apply(bytes).has_value());
+  EXPECT_FALSE(apply(bytes).has_value());
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ std::vector<Symbol> Image::imports() const {
 
 const Symbol* Image::find_export(std::string_view name) const noexcept {
   for (const Symbol& symbol : symbols())
-    if (symbol.is_exported() && symbol.name == name) return &symbol;
+    if (symbol.name == name && symbol.is_exported()) return &symbol;
   return nullptr;
 }
 
@@ -115,16 +115,6 @@ bool Image::has_text_relocations() const noexcept {
 bool Image::is_symbolic() const noexcept {
   return dynamic_.find(DT_SYMBOLIC).has_value() ||
          (dynamic_.value_or_zero(DT_FLAGS) & DF_SYMBOLIC) != 0;
-}
-
-std::vector<StringUse> Image::string_uses() const {
-  std::vector<StringUse> uses = dynamic_uses_;
-  const auto& versions = versions_.string_uses();
-  uses.insert(uses.end(), versions.begin(), versions.end());
-  for (const Symbol& symbol : symbols())
-    uses.push_back({symbol.defined ? "a symbol defined here" : "an import",
-                    symbol.name_offset, symbol.name, !symbol.defined});
-  return uses;
 }
 
 }  // namespace berth::elf

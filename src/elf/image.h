@@ -66,8 +66,16 @@ class Image {
   // True when the library's own definitions win over everyone else's.
   bool is_symbolic() const noexcept;
 
-  // Every mention of a string, symbols' names included; in no order.
-  std::vector<StringUse> string_uses() const;
+  // Calls `visit(StringUse)` for every mention of a string, symbols' names
+  // included; in no order.
+  template <typename Visit>
+  void visit_strings(Visit&& visit) const {
+    for (const StringUse& use : dynamic_uses_) visit(use);
+    for (const StringUse& use : versions_.string_uses()) visit(use);
+    for (const Symbol& symbol : symbols())
+      visit(StringUse{symbol.defined ? "a symbol defined here" : "an import",
+                      symbol.name_offset, symbol.name, !symbol.defined});
+  }
 
   // What identity.h needs to find bytes.
   const Segments& segments() const noexcept { return segments_; }

@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   if (!image) return 0;
   // Every string is followed to its end.
   std::size_t length = 0;
-  for (const auto& use : image->string_uses()) length += use.text.size();
+  image->visit_strings([&](const auto& use) { length += use.text.size(); });
   for (const auto& import : image->imports()) length += import.version.size();
   const auto* run = image->find_export("AOTInductorModelContainerRun");
   return run != nullptr && length == 0 ? -1 : 0;

@@ -1,8 +1,8 @@
 #include "elf/policy.h"
 
+#include <algorithm>
 #include <array>
 
-#include "elf/identity.h"
 #include "elf/renames.h"
 
 namespace berth::elf {
@@ -30,6 +30,52 @@ std::string described(std::string_view import) {
 
 }  // namespace
 
+void Policy::judge_needs(const Image& image, const Host& host) {
+  std::vector<std::string_view> absent;
+  for (const std::string_view needed : image.needed()) {
+    if (is_torch_library(needed) || host.has_library(needed)) continue;
+    absent.push_back(needed);
+    refusals.push_back("library " + quoted(needed) + " is not found");
+  }
+  for (const VersionNeed& need : image.version_needs()) {
+    // Of a library that is not there, nothing more can be said.
+    if (need.weak || is_torch_library(need.file) ||
+        std::ranges::count(absent, need.file) != 0 ||
+        host.has_version(need.file, need.version))
+      continue;
+    absent_versions_.push_back(need.version);
+    refusals.push_back("version " + quoted(need.version) + " of " +
+                       quoted(need.file) + " is not found");
+  }
+}
+
+void Policy::judge_import(const Symbol& symbol, const Host& host) {
+  const std::string_view name = symbol.name;
+  const bool may_be_absent = symbol.binding == STB_WEAK;
+  const bool is_renamed = !keeps_name(name);
+  if (is_renamed && host.serves(name)) {
+    served.push_back(name);
+    return;
+  }
+  if (name.starts_with(kTorch) && !may_be_absent) {
+    not_served.push_back(name);
+    refusals.push_back(described(name));
+    return;
+  }
+  other_imports.push_back(name);
+  // What Berth renames must come from Berth, whoever else has it.
+  if (may_be_absent || (!is_renamed && host.resolves(name, symbol.version)))
+    return;
+  missing.push_back(name);
+  // The version's own line says it for all of its symbols.
+  if (std::ranges::count(absent_versions_, symbol.version) != 0) return;
+  refusals.push_back("symbol " + quoted(name) +
+                     (symbol.version.empty()
+                          ? std::string()
+                          : " of version " + quoted(symbol.version)) +
+                     (is_renamed ? " is not served" : " is not found"));
+}
+
 Policy Policy::judge(const Image& image, const Host& host,
                      std::span<const std::string_view> entry_points,
                      std::string_view instruction_set) {
@@ -45,33 +91,12 @@ Policy Policy::judge(const Image& image, const Host& host,
   for (const std::string_view entry : entry_points)
     if (image.find_export(entry) == nullptr)
       refusals.push_back("entry point " + quoted(entry) + " is not exported");
-  for (const std::string_view needed : image.needed())
-    if (!is_torch_library(needed) && !host.has_library(needed))
-      refusals.push_back("library " + quoted(needed) + " is not found");
-  for (const Symbol& symbol : image.imports()) {
-    const std::string name(symbol.name);
-    const bool may_be_absent = symbol.binding == STB_WEAK;
-    const bool is_renamed = renamed(name).has_value();
-    if (is_renamed && host.serves(name)) {
-      policy.served.push_back(name);
-    } else if (name.starts_with(kTorch) && !may_be_absent) {
-      policy.not_served.push_back(name);
-      refusals.push_back(described(name));
-    } else {
-      policy.other_imports.push_back(name);
-      // What Berth renames must come from Berth, whoever else has it.
-      if (may_be_absent ||
-          (!is_renamed && host.resolves(symbol.name, symbol.version)))
-        continue;
-      policy.missing.push_back(name);
-      refusals.push_back("symbol " + quoted(name) +
-                         (symbol.version.empty()
-                              ? std::string()
-                              : " of version " + quoted(symbol.version)) +
-                         (is_renamed ? " is not served" : " is not found"));
-    }
-  }
-  if (const auto identity = Identity::plan(image); !identity)
+  policy.judge_needs(image, host);
+  for (const Symbol& symbol : image.symbols())
+    if (symbol.is_import()) policy.judge_import(symbol, host);
+  if (auto identity = Identity::plan(image))
+    policy.identity = *std::move(identity);
+  else
     refusals.emplace_back(identity.error().message());
   return policy;
 }

@@ -4,6 +4,7 @@
 // mapped to find out.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,19 +12,24 @@
 
 #include "berth/result.h"
 #include "elf/host.h"
+#include "elf/identity.h"
 #include "elf/image.h"
 
 namespace berth::elf {
 
-// A value: what a library needs, sorted by who has it. Names are the library's
-// own, before any renaming.
-struct Policy {
-  std::vector<std::string> served;  // Imports that Berth serves.
-  std::vector<std::string>
-      not_served;  // aoti_torch_* that it should and does not.
-  std::vector<std::string> other_imports;  // All others.
-  std::vector<std::string> missing;        // Of the others: found nowhere.
+// What a library needs, sorted by who has it.
+// Owns     its lists; the names are the library's own, views of the image's
+//          bytes.
+class Policy {
+ public:
+  using Names = std::vector<std::string_view>;
+
+  Names served;         // Imports that Berth serves.
+  Names not_served;     // aoti_torch_* that it should and does not.
+  Names other_imports;  // All others.
+  Names missing;        // Of the others: found nowhere.
   std::vector<std::string> refusals;  // Why it is not mapped; empty: it is.
+  std::optional<Identity> identity;   // Nothing: it cannot be given one.
 
   // Looks at everything, also after a reason to refuse was found.
   // `entry_points` are the functions that the library must export;
@@ -37,12 +43,11 @@ struct Policy {
   // of torch that Berth does not serve, otherwise kIncompatible.
   Status verdict() const;
 
-  // verdict() of judge().
-  static Status check(const Image& image, const Host& host,
-                      std::span<const std::string_view> entry_points,
-                      std::string_view instruction_set = {}) {
-    return judge(image, host, entry_points, instruction_set).verdict();
-  }
+ private:
+  void judge_needs(const Image& image, const Host& host);
+  void judge_import(const Symbol& symbol, const Host& host);
+
+  Names absent_versions_;
 };
 
 }  // namespace berth::elf

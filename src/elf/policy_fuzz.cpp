@@ -16,6 +16,10 @@ class HalfHost final : public berth::elf::Host {
   bool has_library(std::string_view needed) const override {
     return needed.size() % 2 == 0;
   }
+  bool has_version(std::string_view needed,
+                   std::string_view version) const override {
+    return (needed.size() + version.size()) % 2 == 0;
+  }
   bool runs(std::string_view instruction_set) const override {
     return instruction_set.size() % 2 == 0;
   }
@@ -32,5 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   const auto policy =
       berth::elf::Policy::judge(*image, HalfHost(), kEntries, "AVX2");
   if (policy.verdict().has_value() != policy.refusals.empty()) __builtin_trap();
+  if (policy.refusals.empty() && !policy.identity) __builtin_trap();
   return 0;
 }

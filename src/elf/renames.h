@@ -18,6 +18,11 @@ namespace berth::elf {
 //   getenv               berenv               so that input checks are on
 std::optional<std::string> renamed(std::string_view import);
 
+// Whether the import keeps its name, and whether `name` is Berth's for it; both
+// without making it.
+bool keeps_name(std::string_view import) noexcept;
+bool is_renamed_to(std::string_view import, std::string_view name) noexcept;
+
 // True for the libraries that `needed` may name because torch's compiler links
 // to them: libtorch.so, libtorch_cpu.so, libc10.so, libc10_cuda.so and so on.
 bool is_torch_library(std::string_view needed) noexcept;

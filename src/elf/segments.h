@@ -46,6 +46,9 @@ class Segments {
   Result<std::uint64_t> offset_of(std::uint64_t address, std::uint64_t size,
                                   std::string_view what) const;
 
+  // The last PT_LOAD that begins at or before `address`, or null.
+  const Elf64_Phdr* load_at(std::uint64_t address) const noexcept;
+
   // True when [address, address + size) will be mapped, by one segment, with
   // at least these permissions (PF_R, PF_W, PF_X).
   bool is_mapped(std::uint64_t address, std::uint64_t size,
@@ -57,7 +60,6 @@ class Segments {
   Status check_loads();
   Status check_parts(const Elf64_Ehdr& header) const;
   Status check_notes(const Elf64_Phdr& notes) const;
-  const Elf64_Phdr* load_at(std::uint64_t address) const noexcept;
 
   base::Bytes bytes_;
   std::uint64_t table_offset_ = 0;

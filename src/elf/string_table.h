@@ -34,13 +34,20 @@ class StringTable {
     return StringTable(bytes);
   }
 
+  bool has(std::uint64_t offset) const noexcept {
+    return offset < bytes_.size();
+  }
+
+  // The string at an offset that the table has.
+  std::string_view operator[](std::uint64_t offset) const noexcept {
+    return reinterpret_cast<const char*>(bytes_.data() + offset);
+  }
+
   // Fails with kCorrupt, naming `whose`, when `offset` is outside.
   Result<std::string_view> at(std::uint64_t offset, const char* whose) const {
-    if (offset >= bytes_.size())
-      return fail(Code::kCorrupt, whose, " names string ", offset,
-                  ", the string table has ", bytes_.size(), " bytes");
-    return std::string_view(
-        reinterpret_cast<const char*>(bytes_.data() + offset));
+    if (has(offset)) return (*this)[offset];
+    return fail(Code::kCorrupt, whose, " names string ", offset,
+                ", the string table has ", bytes_.size(), " bytes");
   }
 
  private:

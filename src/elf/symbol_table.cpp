@@ -8,9 +8,14 @@ namespace {
 
 // The loader calls resolvers (STT_GNU_IFUNC) while it links, and Berth calls
 // functions: both must at least be code.
+bool needs_check(const Symbol& symbol) {
+  return symbol.defined && (symbol.type == STT_TLS || symbol.type == STT_FUNC ||
+                            symbol.type == STT_GNU_IFUNC);
+}
+
 Status check_value(const Segments& segments, const Symbol& symbol,
                    std::uint16_t section) {
-  if (!symbol.defined || section == SHN_ABS) return ok();
+  if (section == SHN_ABS) return ok();
   if (symbol.type == STT_TLS) {
     const Elf64_Phdr* tls = segments.find(PT_TLS);
     if (tls == nullptr || !base::fits(symbol.value, symbol.size, tls->p_memsz))
@@ -19,8 +24,7 @@ Status check_value(const Segments& segments, const Symbol& symbol,
                   tls == nullptr ? 0 : tls->p_memsz, " thread-local bytes");
     return ok();
   }
-  const bool is_code = symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC;
-  if (is_code && !segments.is_mapped(symbol.value, 1, PF_X))
+  if (!segments.is_mapped(symbol.value, 1, PF_X))
     return fail(Code::kCorrupt, "function '", symbol.name, "' at ",
                 Hex{symbol.value}, " is outside the library's code");
   return ok();
@@ -57,7 +61,10 @@ Result<SymbolTable> SymbolTable::parse(const Segments& segments,
     const auto entry = *base::load<Elf64_Sym>(
         segments.bytes(), table.offset_ + i * sizeof(Elf64_Sym));
     Symbol symbol;
-    BERTH_TRY(symbol.name, strings.at(entry.st_name, "DT_SYMTAB"));
+    if (!strings.has(entry.st_name)) [[unlikely]] {
+      BERTH_TRY(symbol.name, strings.at(entry.st_name, "DT_SYMTAB"));
+    }
+    symbol.name = strings[entry.st_name];
     symbol.version_index = versions.index_of(i);
     symbol.version = versions.name_of(symbol.version_index);
     symbol.value = entry.st_value;
@@ -68,7 +75,8 @@ Result<SymbolTable> SymbolTable::parse(const Segments& segments,
     symbol.type = ELF64_ST_TYPE(entry.st_info);
     symbol.visibility = ELF64_ST_VISIBILITY(entry.st_other);
     symbol.defined = entry.st_shndx != SHN_UNDEF;
-    BERTH_CHECK(check_value(segments, symbol, entry.st_shndx));
+    if (needs_check(symbol))
+      BERTH_CHECK(check_value(segments, symbol, entry.st_shndx));
     table.symbols_.push_back(symbol);
   }
   return table;

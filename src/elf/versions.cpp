@@ -87,7 +87,7 @@ Status Versions::read_needs(const Reader& reader, std::uint64_t address,
                 reader.strings.at(version.vna_name, kName));
       BERTH_CHECK(define(version.vna_other & kIndexMask, name));
       uses_.push_back({kName, version.vna_name, name});
-      needs_.push_back({file, name});
+      needs_.push_back({file, name, (version.vna_flags & VER_FLG_WEAK) != 0});
       if ((version.vna_next == 0) != (j + 1 == need.vn_cnt))
         return fail(Code::kCorrupt, "DT_VERNEED entry ", i, " of '", file,
                     "' has ", need.vn_cnt, " versions, its chain has ",

@@ -16,6 +16,7 @@ namespace berth::elf {
 struct VersionNeed {
   std::string_view file;     // For example "libc.so.6".
   std::string_view version;  // For example "GLIBC_2.34".
+  bool weak = false;         // The loader does without it.
 };
 
 // Owns     its lists; the strings are views of the image's bytes.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "elf/edited_bytes.h"
 #include "elf/identity.h"
 #include "elf/image.h"
 #include "elf/policy.h"
@@ -61,32 +62,36 @@ AddressRange range_of(const std::string& path) {
   return search.range;
 }
 
-// A file with a re-identified copy of `image`. The copy comes first: what is
-// checked must be what is mapped, even if the caller's bytes change meanwhile.
-Result<PlacedFile> place(base::Bytes image, const elf::Host& host,
-                         std::span<const std::string_view> entry_points,
-                         const ModelOptions& options) {
-  std::vector<std::byte> copy(image.begin(), image.end());
-  {
-    BERTH_TRY(const elf::Image parsed, elf::Image::parse(copy));
-    BERTH_CHECK(elf::Policy::check(parsed, host, entry_points,
-                                   options.instruction_set));
-  }
-  BERTH_CHECK(elf::Identity::apply(copy));
-  return PlacedFile::place(copy, options);
+// A re-identified copy of `image`. The copy is parsed again where it was put:
+// what is checked must be what is mapped, even if the caller's bytes change
+// meanwhile.
+Result<PlacedImage> place(base::Bytes bytes, const elf::Host& host,
+                          std::span<const std::string_view> entry_points,
+                          const ModelOptions& options) {
+  BERTH_TRY(const elf::Image image, elf::Image::parse(bytes));
+  const auto policy =
+      elf::Policy::judge(image, host, entry_points, options.instruction_set);
+  BERTH_CHECK(policy.verdict());
+  const elf::EditedBytes edited(bytes, policy.identity->edits);
+  BERTH_TRY(PlacedImage placed, PlacedImage::place(edited.parts(), options));
+  const WrittenImage written = placed.take_written();
+  BERTH_TRY(const elf::Image after, noted(elf::Image::parse(written.bytes()),
+                                          "checking what was placed"));
+  BERTH_CHECK(elf::Identity::verify(image, after));
+  return placed;
 }
 
 }  // namespace
 
 Library::Library(Library&& other) noexcept
-    : file_(std::move(other.file_)),
+    : image_(std::move(other.image_)),
       handle_(std::exchange(other.handle_, nullptr)),
       range_(other.range_) {}
 
 Library& Library::operator=(Library&& other) noexcept {
   if (this != &other) {
     (void)close();
-    file_ = std::move(other.file_);
+    image_ = std::move(other.image_);
     handle_ = std::exchange(other.handle_, nullptr);
     range_ = other.range_;
   }
@@ -98,20 +103,24 @@ Library::~Library() { (void)close(); }
 Result<Library> Library::open(base::Bytes image, const elf::Host& host,
                               std::span<const std::string_view> entry_points,
                               const ModelOptions& options) {
-  BERTH_TRY(PlacedFile file, place(image, host, entry_points, options));
+  BERTH_TRY(PlacedImage placed, place(image, host, entry_points, options));
+  return map(std::move(placed));
+}
+
+Result<Library> Library::map(PlacedImage image) {
   BERTH_CHECK(promote_self());
   // The loader looks for a library by its path, then by device and inode, and
   // answers with one that it has without a word.
-  if (void* stale = loaded_already(file.path())) {
+  if (void* stale = loaded_already(image.path())) {
     os().dlclose(stale);
-    return fail(Code::kInternal, "the loader takes the new file '", file.path(),
-                "' for a library that it already has");
+    return fail(Code::kInternal, "the loader takes the new file '",
+                image.path(), "' for a library that it already has");
   }
-  void* handle = os().dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = os().dlopen(image.path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
-    return fail(Code::kSystem, "the loader refused '", file.path(),
+    return fail(Code::kSystem, "the loader refused '", image.path(),
                 "': ", loader_text());
-  Library library(std::move(file), handle);
+  Library library(std::move(image), handle);
   BERTH_CHECK(library.identify());
   return library;
 }
@@ -183,7 +192,7 @@ Status Library::unmap() {
 Status Library::close() {
   Status unmapped = ok();
   if (handle_ != nullptr) unmapped = unmap();
-  Status removed = file_.remove();
+  Status removed = image_.remove();
   return unmapped ? removed : unmapped;
 }
 

@@ -15,7 +15,7 @@
 #include "berth/options.h"
 #include "berth/result.h"
 #include "elf/host.h"
-#include "library/placement.h"
+#include "library/placed_image.h"
 #include "library/thread_exit.h"
 
 namespace berth::library {
@@ -31,10 +31,13 @@ namespace berth::library {
 class Library {
  public:
   // Maps a re-identified copy of `image`, which must export `entry_points`.
-  // Makes Berth's own names visible to it first, see promotion.h.
   static Result<Library> open(base::Bytes image, const elf::Host& host,
                               std::span<const std::string_view> entry_points,
                               const ModelOptions& options);
+
+  // Maps what has been placed: the last step of open(). Makes Berth's own names
+  // visible to it first, see promotion.h.
+  static Result<Library> map(PlacedImage image);
 
   Library(Library&& other) noexcept;
   Library& operator=(Library&& other) noexcept;
@@ -57,8 +60,11 @@ class Library {
     return address ? reinterpret_cast<F*>(*address) : nullptr;
   }
 
-  // The file that is mapped; kept after close().
-  const std::string& path() const noexcept { return file_.path(); }
+  // What the loader opened; kept after close().
+  const std::string& path() const noexcept { return image_.path(); }
+
+  // Where the image is, and why it is not in a file if that was tried first.
+  const PlacedImage& image() const noexcept { return image_; }
 
   // Runs the destructors that threads left with the library, unmaps it, and
   // removes its file. Fails with kInternal when the library stayed mapped all
@@ -67,13 +73,13 @@ class Library {
   Status close();
 
  private:
-  Library(PlacedFile file, void* handle) noexcept
-      : file_(std::move(file)), handle_(handle) {}
+  Library(PlacedImage image, void* handle) noexcept
+      : image_(std::move(image)), handle_(handle) {}
   Status identify();
   Status unmap();
   Result<void*> address_of(const char* name) const;
 
-  PlacedFile file_;
+  PlacedImage image_;
   void* handle_ = nullptr;  // Null: closed.
   AddressRange range_;
 };

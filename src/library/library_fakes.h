@@ -19,6 +19,9 @@ class OpenHost final : public elf::Host {
     return true;
   }
   bool has_library(std::string_view) const override { return true; }
+  bool has_version(std::string_view, std::string_view) const override {
+    return true;
+  }
   bool runs(std::string_view) const override { return true; }
 };
 

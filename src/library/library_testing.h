@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,19 +33,26 @@ class ScopedOs {
 };
 
 // While one lives, the n-th call through the table fails, counted over all of
-// its entries from 1.
+// its entries from 1, and with kAndLater every one after it that makes
+// something: what is short then is not needed to undo it.
 class FailingCall {
  public:
-  explicit FailingCall(int n) {
+  enum Extent { kOnly, kAndLater };
+
+  explicit FailingCall(int n, Extent extent = kOnly) {
     real() = os();
     left() = n;
+    all_later() = extent == kAndLater;
     replace<&Os::mkdir>();
     replace<&Os::openat>();
     replace<&Os::fstat>();
     replace<&Os::fstatvfs>();
     replace<&Os::fchmod>();
     replace<&Os::flock>();
-    replace<&Os::fallocate>();
+    replace<&Os::lstat>();
+    replace<&Os::memfd_create>();
+    replace<&Os::add_seals>();
+    replace<&Os::mmap>();
     replace<&Os::write_all>();
     replace<&Os::unlink>();
     replace<&Os::unlinkat>();
@@ -66,10 +74,17 @@ class FailingCall {
     return calls;
   }
 
-  template <typename R>
+  static bool& all_later() {
+    static bool later = false;
+    return later;
+  }
+
+  template <auto Entry, typename R>
   static R refuse() {
     errno = EIO;
-    if constexpr (std::is_same_v<R, Status>)
+    if constexpr (std::is_same_v<decltype(Entry), decltype(&Os::mmap)>)
+      return MAP_FAILED;
+    else if constexpr (std::is_same_v<R, Status>)
       return fail(Code::kSystem, "the test refused to write");
     else if constexpr (std::is_pointer_v<R>)
       return nullptr;
@@ -80,7 +95,12 @@ class FailingCall {
   template <auto Entry, typename R, typename... Args>
   static void replace_with(R (*Os::*)(Args...)) {
     os().*Entry = [](Args... args) -> R {
-      if (--left() == 0) return refuse<R>();
+      constexpr bool kUndoes =
+          std::is_same_v<decltype(Entry), decltype(&Os::unlink)> ||
+          std::is_same_v<decltype(Entry), decltype(&Os::unlinkat)> ||
+          std::is_same_v<decltype(Entry), decltype(&Os::dlclose)>;
+      if (--left() == 0 || (left() < 0 && all_later() && !kUndoes))
+        return refuse<Entry, R>();
       return (real().*Entry)(args...);
     };
   }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -10,10 +11,12 @@
 namespace berth::library {
 namespace {
 
-// openat() is variadic, so its address does not fit the table.
+// openat() and fcntl() are variadic, so their addresses do not fit the table.
 int open_at(int directory, const char* path, int flags, mode_t mode) {
   return ::openat(directory, path, flags, mode);
 }
+
+int add_seals(int fd, int seals) { return ::fcntl(fd, F_ADD_SEALS, seals); }
 
 }  // namespace
 
@@ -22,11 +25,14 @@ Os& os() noexcept {
       .mkdir = ::mkdir,
       .openat = open_at,
       .fstat = ::fstat,
+      .lstat = ::lstat,
       .fstatvfs = ::fstatvfs,
       .fchmod = ::fchmod,
       .flock = ::flock,
-      .fallocate = ::fallocate,
+      .memfd_create = ::memfd_create,
+      .add_seals = add_seals,
       .write_all = base::write_all,
+      .mmap = ::mmap,
       .unlink = ::unlink,
       .unlinkat = ::unlinkat,
       .dlopen = ::dlopen,

@@ -6,6 +6,8 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -14,16 +16,22 @@
 namespace berth::library {
 
 // Entries have the meaning of the functions whose names they carry, and report
-// failure as those do; write_all is base::write_all.
+// failure as those do; write_all is base::write_all, add_seals is fcntl() with
+// F_ADD_SEALS.
 struct Os {
   int (*mkdir)(const char* path, mode_t mode);
   int (*openat)(int directory, const char* path, int flags, mode_t mode);
   int (*fstat)(int fd, struct stat* about);
+  int (*lstat)(const char* path, struct stat* about);
   int (*fstatvfs)(int fd, struct statvfs* about);
   int (*fchmod)(int fd, mode_t mode);
   int (*flock)(int fd, int operation);
-  int (*fallocate)(int fd, int mode, off_t offset, off_t size_bytes);
-  Status (*write_all)(int fd, base::Bytes bytes, const std::string& path);
+  int (*memfd_create)(const char* name, unsigned flags);
+  int (*add_seals)(int fd, int seals);
+  Status (*write_all)(int fd, std::span<const base::Bytes> parts,
+                      const std::string& path);
+  void* (*mmap)(void* address, std::size_t size_bytes, int protection,
+                int flags, int fd, off_t offset);
   int (*unlink)(const char* path);
   int (*unlinkat)(int directory, const char* path, int flags);
   void* (*dlopen)(const char* path, int flags);

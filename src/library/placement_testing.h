@@ -9,7 +9,7 @@
 #include <string>
 
 #include "library/library_testing.h"
-#include "library/placement.h"
+#include "library/placed_file.h"
 
 namespace berth::library::testing {
 
@@ -21,7 +21,7 @@ inline Result<PlacedFile> place_in(const std::string& directory,
                                    base::Bytes image = kImage) {
   ModelOptions options;
   options.temp_directory = directory;
-  return PlacedFile::place(image, options);
+  return PlacedFile::place({&image, 1}, options);
 }
 
 inline std::string reason(const Result<PlacedFile>& placed) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "base/file.h"
 #include "berth/result.h"
@@ -19,8 +18,12 @@ class PrivateDirectory {
   // Makes <parent>/berth-<uid> or takes the one that is there. Refuses a
   // symbolic link, a directory of another user, and a mount that does not let
   // code be mapped. One of ours that others may enter is closed to them first.
-  // A relative `parent` is taken from the current directory.
-  static Result<PrivateDirectory> open(std::string_view parent);
+  // Refuses a `parent` that, itself or above, belongs to another user than root
+  // or is open to everybody without being sticky; a group's rights are trusted.
+  // A relative one is taken from the current directory; links that lead to it
+  // are followed first.
+  // What was found of an absolute one is remembered for the process.
+  static Result<PrivateDirectory> open(const std::string& parent);
 
   int fd() const noexcept { return directory_.get(); }
 
@@ -28,6 +31,7 @@ class PrivateDirectory {
   const std::string& path() const noexcept { return path_; }
 
  private:
+  static Result<PrivateDirectory> verify(const std::string& parent);
   PrivateDirectory(base::Descriptor directory, std::string path) noexcept
       : directory_(std::move(directory)), path_(std::move(path)) {}
 

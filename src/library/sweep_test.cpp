@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "library/library_testing.h"
-#include "library/placement.h"
+#include "library/placed_file.h"
 
 namespace berth::library {
 namespace {
@@ -28,7 +28,8 @@ Result<PlacedFile> place_in(const std::string& directory) {
   ModelOptions options;
   options.temp_directory = directory;
   const std::array<std::byte, 1> image{};
-  return PlacedFile::place(image, options);
+  const base::Bytes bytes = image;
+  return PlacedFile::place({&bytes, 1}, options);
 }
 
 // A child that has placed a file and waits to be killed.

@@ -16,10 +16,12 @@ Result<Inspection> Inspection::of(std::span<const std::byte> library) {
   Inspection inspection;
   inspection.size_bytes = library.size();
   inspection.needed.assign(image.needed().begin(), image.needed().end());
-  inspection.served = std::move(policy.served);
-  inspection.not_served = std::move(policy.not_served);
-  inspection.other_imports = std::move(policy.other_imports);
-  inspection.missing = std::move(policy.missing);
+  inspection.served.assign(policy.served.begin(), policy.served.end());
+  inspection.not_served.assign(policy.not_served.begin(),
+                               policy.not_served.end());
+  inspection.other_imports.assign(policy.other_imports.begin(),
+                                  policy.other_imports.end());
+  inspection.missing.assign(policy.missing.begin(), policy.missing.end());
   inspection.refusals = std::move(policy.refusals);
   for (const elf::Symbol& symbol : image.symbols()) {
     if (symbol.defined && symbol.binding == STB_GNU_UNIQUE)

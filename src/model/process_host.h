@@ -2,6 +2,7 @@
 // finds.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,8 +10,8 @@
 
 namespace berth::model {
 
-// Owns     handles of the libraries that it was asked about, so that resolves()
-//          can search them; closes them.
+// Owns     handles of libraries that it was asked about and had to open, so
+//          that resolves() can search them; closes them.
 // Threads  one: make one for each image that is judged.
 class ProcessHost final : public elf::Host {
  public:
@@ -23,9 +24,12 @@ class ProcessHost final : public elf::Host {
   bool resolves(std::string_view symbol,
                 std::string_view version) const override;
   bool has_library(std::string_view needed) const override;
+  bool has_version(std::string_view needed,
+                   std::string_view version) const override;
   bool runs(std::string_view instruction_set) const override;
 
  private:
+  mutable std::vector<std::string> unopened_;  // There; opened if need be.
   mutable std::vector<void*> opened_;
 };
 

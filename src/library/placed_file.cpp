@@ -1,10 +1,9 @@
-#include "library/placement.h"
+#include "library/placed_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -20,7 +19,6 @@
 namespace berth::library {
 namespace {
 
-constexpr std::size_t kPrefixMost = 64;
 // Names that others may hold: processes with our pid in other containers.
 constexpr int kNamesToTry = 1000;
 
@@ -59,18 +57,6 @@ struct Leftovers {
   }
 };
 
-Status check_prefix(const std::string& prefix) {
-  const bool plain = std::all_of(prefix.begin(), prefix.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '-' || c == '_';
-  });
-  if (!plain || prefix.empty() || prefix.size() > kPrefixMost)
-    return fail(Code::kInvalidArgument, "file prefix '", prefix,
-                "': expected 1 to ", kPrefixMost,
-                " letters, digits, '-' and '_'");
-  return ok();
-}
-
 std::vector<std::string> candidates(const ModelOptions& options) {
   if (!options.temp_directory.empty()) return {options.temp_directory};
   std::vector<std::string> directories;
@@ -97,6 +83,7 @@ void sweep_once(const PrivateDirectory& directory, const std::string& prefix) {
 
 PlacedFile::PlacedFile(base::Descriptor file, std::string path)
     : file_(std::move(file)), path_(std::move(path)), owner_pid_(::getpid()) {
+  // Also one that is to be kept, until it is whole.
   Leftovers::instance().add(path_);
 }
 
@@ -107,6 +94,8 @@ PlacedFile& PlacedFile::operator=(PlacedFile&& other) noexcept {
     (void)remove();
     file_ = std::move(other.file_);
     path_ = std::move(other.path_);
+    written_ = std::move(other.written_);
+    keep_ = other.keep_;
     owner_pid_ = other.owner_pid_;
   }
   return *this;
@@ -116,6 +105,10 @@ PlacedFile::~PlacedFile() { (void)remove(); }
 
 Status PlacedFile::remove() {
   if (!file_) return ok();
+  if (keep_) {
+    file_.reset();
+    return ok();
+  }
   if (owner_pid_ == ::getpid()) {
     // Before the lock goes, so that no sweep comes in between.
     if (os().unlink(path_.c_str()) != 0 && errno != ENOENT)
@@ -149,13 +142,16 @@ Result<bool> PlacedFile::claim() {
 }
 
 Result<PlacedFile> PlacedFile::create(const PrivateDirectory& directory,
-                                      const std::string& prefix) {
+                                      const ModelOptions& options) {
   // Only ever counts up, also across fork(), so no path comes twice: the loader
   // would answer a second one with the library of the first.
   static std::atomic<std::uint64_t> counter = 0;
-  const std::string start = prefix + '_' + std::to_string(::getpid()) + '_';
+  const std::string start =
+      options.file_prefix + '_' + std::to_string(::getpid()) + '_';
+  // What is kept bears a name that sweep() does not know.
+  const char* const end = options.keep_files ? ".kept.so" : ".so";
   for (int i = 0; i < kNamesToTry; ++i) {
-    const std::string name = start + std::to_string(counter++) + ".so";
+    const std::string name = start + std::to_string(counter++) + end;
     base::Descriptor descriptor(
         os().openat(directory.fd(), name.c_str(),
                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -170,46 +166,37 @@ Result<PlacedFile> PlacedFile::create(const PrivateDirectory& directory,
     file.forget();
   }
   return fail(Code::kSystem, "'", directory.path(), "' already has ",
-              kNamesToTry, " files in a row that are named ", start,
-              "<number>.so");
+              kNamesToTry, " files in a row that are named ", start, "<number>",
+              end);
 }
 
-Status PlacedFile::fill(base::Bytes image) {
-  // A full disk is to be an error here and now, not a SIGBUS when a page of the
-  // mapping is first touched.
-  while (!image.empty() &&
-         os().fallocate(file_.get(), 0, 0, static_cast<off_t>(image.size())) !=
-             0) {
-    if (errno == EINTR) continue;
-    if (errno == EOPNOTSUPP || errno == ENOSYS) break;  // Writing will tell.
-    return fail(Code::kSystem, "cannot reserve ", image.size(), " bytes for '",
-                path_, "': ", base::errno_text(errno));
-  }
-  return os().write_all(file_.get(), image, path_);
-}
-
-Result<PlacedFile> PlacedFile::place_in(std::string_view parent,
-                                        base::Bytes image,
-                                        const std::string& prefix) {
+Result<PlacedFile> PlacedFile::place_in(const std::string& parent,
+                                        std::span<const base::Bytes> image,
+                                        const ModelOptions& options) {
   BERTH_TRY(const PrivateDirectory directory, PrivateDirectory::open(parent));
-  sweep_once(directory, prefix);
-  BERTH_TRY(PlacedFile file, create(directory, prefix));
-  BERTH_CHECK(file.fill(image));
+  sweep_once(directory, options.file_prefix);
+  BERTH_TRY(PlacedFile file, create(directory, options));
+  // Written, never extended: on a full disk that fails here and now, where a
+  // page of a file that only got its size would be a SIGBUS when it is touched.
+  BERTH_CHECK(os().write_all(file.file_.get(), image, file.path_));
+  BERTH_TRY(file.written_, WrittenImage::open(file.path_, file.file_.get()));
+  if (options.keep_files) {
+    file.keep_ = true;
+    Leftovers::instance().forget(file.path_);
+  }
   return file;
 }
 
-Result<PlacedFile> PlacedFile::place(base::Bytes image,
+Result<PlacedFile> PlacedFile::place(std::span<const base::Bytes> image,
                                      const ModelOptions& options) {
-  BERTH_CHECK(check_prefix(options.file_prefix));
   std::string reasons;
   for (const std::string& parent : candidates(options)) {
-    auto file = place_in(parent, image, options.file_prefix);
+    auto file = place_in(parent, image, options);
     if (file) return file;
     if (!reasons.empty()) reasons += "; ";
     reasons += file.error().message();
   }
-  return fail(Code::kSystem, "no directory holds the library's file of ",
-              image.size(), " bytes: ", reasons);
+  return fail(Code::kSystem, reasons);
 }
 
 }  // namespace berth::library

@@ -39,6 +39,7 @@ lint: setup
 
 bench: build-release
 	@$(python) bench/run.py
+	@$(python) bench/load.py
 
 # Ten minutes for each target, starting from the committed corpus.
 fuzz: build-fuzz

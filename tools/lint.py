@@ -113,8 +113,8 @@ def line_of(text: str, at: int) -> int:
 
 
 def is_test(path: str) -> bool:
-    """Whether a file is for tests only, by its name or its folder."""
-    return path.startswith("tests/") or re.search(r"_(test|fuzz|testing|fakes)\.", path) is not None
+    """Whether a file is for tests or measurements only, by its name or its folder."""
+    return path.startswith("tests/") or re.search(r"_(test|fuzz|bench|testing|fakes)\.", path) is not None
 
 
 def includes(tree: Tree, path: str) -> Iterator[tuple[int, str]]:

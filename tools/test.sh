@@ -40,7 +40,7 @@ tests coverage
 gcovr --root . --object-directory build/coverage \
   --filter 'src/' --filter 'executorch/' --filter 'include/' \
   --exclude '.*_test\.cpp' --exclude '.*_fuzz\.cpp' --exclude '.*_testing\.h' \
-  --exclude '.*_fakes\.h' --print-summary --output build/coverage.txt |
+  --exclude '.*_fakes\.h' --exclude '.*_bench\.cpp' --print-summary --output build/coverage.txt |
   sed -n 's/^lines:/line coverage of the core:/p'
 
 step "the same under AddressSanitizer and UBSan"

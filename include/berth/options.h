@@ -35,11 +35,12 @@ struct ModelOptions {
   // the model's: they wait for each other.
   //
   // Constants are in memory once, for all replicas, those aside that the
-  // library computes from others. What a run writes to them, which is how
-  // models keep state, its replica alone sees: with more than 1, what a run
-  // finds there depends on which one it gets, so a model that keeps state
-  // needs 1. A library that lacks the functions to share
-  // (docs/compatibility.md) has its constants once a replica.
+  // library computes from others; a library that holds them itself has them in
+  // each replica's file, too. What a run writes to them, which is how models
+  // keep state, its replica alone sees: with more than 1, what a run finds
+  // there depends on which one it gets, so a model that keeps state needs 1. A
+  // library that lacks the functions to share (docs/compatibility.md) has its
+  // constants once a replica.
   std::size_t replicas = 1;
 
   // What a run beyond these does.

@@ -209,7 +209,7 @@ Result<std::vector<NamedConstant>> Container::constants() const {
       return fail(Code::kIncompatible, "the library holds only ",
                   present.size(), " of its ", count, " constants");
     BERTH_TRY(const Tensor* tensor, shim::borrow(present[found.size()].handle));
-    found.push_back({name, *tensor});
+    found.push_back({name != nullptr ? name : "", *tensor});
   }
   return found;
 }

@@ -72,7 +72,7 @@ Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
   impl->output_names_ = first.container().output_names();
   std::optional<model::SharedConstants> constants;
   if (count > 1) {
-    BERTH_TRY(constants, noted(first.share_constants(), "sharing constants"));
+    BERTH_TRY(constants, first.share_constants());
   }
   replicas.push_back(std::move(first));
   while (replicas.size() < count) {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/checked.h"
 #include "tensor/allocator.h"
 
 namespace berth::model {
@@ -34,14 +33,11 @@ Result<Tensor> moved_to(void* memory, const Tensor& like) {
 }
 
 Result<base::Descriptor> make_file() {
-#ifndef MFD_NOEXEC_SEAL
-  constexpr unsigned kNoExec = 8;
-#else
-  constexpr unsigned kNoExec = MFD_NOEXEC_SEAL;
-#endif
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  // MFD_NOEXEC_SEAL, which some systems insist on, and kernels before 6.3 and
+  // the C library's headers do not know.
+  constexpr unsigned kNoExec = 8;
   int fd = ::memfd_create("berth_constants", kFlags | kNoExec);
-  // Kernels before 6.3 do not know that flag.
   if (fd < 0 && errno == EINVAL) fd = ::memfd_create("berth_constants", kFlags);
   if (fd < 0)
     return fail(Code::kSystem, "cannot make a memory file for constants: ",
@@ -63,7 +59,8 @@ Result<SharedConstants> SharedConstants::copy_of(
   for (const NamedConstant& constant : constants) {
     shared.places_.push_back({constant, shared.size_bytes_});
     BERTH_TRY(const base::Bytes bytes, storage_of(constant.tensor));
-    BERTH_CHECK(noted(write(bytes), "sharing '" + constant.name + "'"));
+    BERTH_CHECK(
+        noted(write(bytes), "sharing constant '" + constant.name + "'"));
     const std::size_t over = bytes.size() % kPadding.size();
     if (over != 0) BERTH_CHECK(write(std::span(kPadding).subspan(over)));
   }

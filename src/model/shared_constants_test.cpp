@@ -137,7 +137,8 @@ TEST_F(SharedConstantsTest, AProcessWithoutRoomForTheFileIsToldSo) {
   };
   EXPECT_THAT(under_limit(RLIMIT_NOFILE), HasSubstr("cannot make"));
   auto* const old = ::signal(SIGXFSZ, SIG_IGN);
-  EXPECT_THAT(under_limit(RLIMIT_FSIZE), HasSubstr("sharing 'weight'"));
+  EXPECT_THAT(under_limit(RLIMIT_FSIZE),
+              HasSubstr("sharing constant 'weight'"));
   ::signal(SIGXFSZ, old);
   const rlimit none = {0, RLIM_INFINITY};
   rlimit all{};

@@ -45,6 +45,15 @@ CLI::App* add_run(CLI::App& app, berth::cli::RunOptions& options) {
                   "Runs; those after the first are timed")
       ->default_val(1)
       ->check(CLI::PositiveNumber);
+  run->add_option("--replicas", options.source.replicas,
+                  "Copies of each library, which may run at once")
+      ->default_val(1)
+      ->check(CLI::PositiveNumber);
+  run->add_option("--threads", options.threads,
+                  "Threads that share the runs after the first; exit 1 if one "
+                  "gives other outputs")
+      ->default_val(1)
+      ->check(CLI::Range(1, 1024));
   run->add_option("--temp-dir", options.source.temp_directory,
                   "Where the libraries' private files are made");
   run->add_flag("--json", options.json, "JSON instead of a table");

@@ -18,9 +18,9 @@ namespace runtime = ::executorch::runtime;
 using ::executorch::extension::Module;
 using ::executorch::extension::TensorPtr;
 
-// The runtime's last complaint. One runner runs at a time.
+// The runtime's last complaint to this thread.
 std::string& last_log() {
-  static std::string text;
+  thread_local std::string text;
   return text;
 }
 
@@ -101,7 +101,7 @@ Result<std::unique_ptr<Runner>> load_program(const Source& source) {
   auto module = source.data_paths.empty()
                     ? std::make_unique<Module>(source.path)
                     : std::make_unique<Module>(source.path, source.data_paths);
-  runtime::BackendOptions<1> options;
+  runtime::BackendOptions<2> options;
   runtime::LoadBackendOptionsMap options_map;
   if (!source.temp_directory.empty()) {
     if (source.temp_directory.size() >= runtime::kMaxOptionValueLength)
@@ -111,9 +111,10 @@ Result<std::unique_ptr<Runner>> load_program(const Source& source) {
                   source.temp_directory.size());
     (void)options.set_option(berth::executorch::kTempDirectory,
                              source.temp_directory.c_str());
-    (void)options_map.set_options(berth::executorch::kBackendName,
-                                  options.view());
   }
+  (void)options.set_option(berth::executorch::kReplicas, source.replicas);
+  (void)options_map.set_options(berth::executorch::kBackendName,
+                                options.view());
   if (const auto error = module->load(options_map); error != runtime::Error::Ok)
     return failed("loading '" + source.path + "'", error);
   auto names = module->method_names();

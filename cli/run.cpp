@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "berth/process.h"
 #include "cli/files.h"
@@ -35,14 +37,17 @@ struct Report {
   double load_us = 0;
   double first_run_us = 0;
   double median_run_us = 0;  // Of the runs after the first; 0 without.
+  double runs_per_second = 0;
+  std::size_t differing_runs = 0;  // Of those that several threads made.
   std::size_t resident_bytes = 0;
   std::vector<std::string> left_files;
   std::vector<std::string> left_mapped;
 
   bool agrees() const {
-    return std::ranges::all_of(outputs, [](const Output& output) {
-      return output.difference.count == 0;
-    });
+    return differing_runs == 0 &&
+           std::ranges::all_of(outputs, [](const Output& output) {
+             return output.difference.count == 0;
+           });
   }
 };
 
@@ -92,34 +97,92 @@ Status write_outputs(const std::string& directory,
   return ok();
 }
 
-Result<Report> execute(const RunOptions& options) {
+// What one thread does of the runs after the first.
+struct Share {
+  Status status = ok();
+  std::vector<double> times;
+  std::vector<Tensor> outputs;
+  std::size_t differing = 0;
+
+  // Runs as long as there are runs left; compares with `first`, if it is given.
+  void work(Runner& runner, const std::vector<Tensor>& inputs,
+            const std::vector<Tensor>* first, const Tolerance& tolerance,
+            std::atomic<int>& left) {
+    while (left.fetch_sub(1) > 0) {
+      const auto start = Clock::now();
+      auto made = runner.run(inputs);
+      if (!made) {
+        status = tl::unexpected<Error>(std::move(made).error());
+        left = 0;
+        return;
+      }
+      times.push_back(microseconds_since(start));
+      outputs = std::move(*made);
+      for (std::size_t i = 0; first != nullptr && i < outputs.size(); ++i) {
+        const auto difference = compare(outputs[i], (*first)[i], tolerance);
+        if (difference && difference->count == 0) continue;
+        ++differing;
+        break;
+      }
+    }
+  }
+};
+
+// A library's runner is for all threads, a program's for one each.
+Status repeat(const RunOptions& options,
+              std::span<const std::unique_ptr<Runner>> runners,
+              const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
+              Report& report) {
+  const auto count = static_cast<std::size_t>(options.threads);
+  std::vector<Share> shares(count);
+  std::atomic<int> left = options.repeat - 1;
+  const auto work = [&](std::size_t t) {
+    shares[t].work(*runners[t % runners.size()], inputs,
+                   count > 1 ? &outputs : nullptr, options.tolerance, left);
+  };
+  const auto start = Clock::now();
+  std::vector<std::thread> threads;
+  for (std::size_t t = 1; t < count; ++t) threads.emplace_back(work, t);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  const double elapsed_us = microseconds_since(start);
+  std::vector<double> times;
+  for (Share& share : shares) {
+    BERTH_CHECK(std::move(share.status));
+    times.insert(times.end(), share.times.begin(), share.times.end());
+    report.differing_runs += share.differing;
+  }
+  if (times.empty()) return ok();
+  if (count == 1) outputs = std::move(shares.front().outputs);
+  std::ranges::sort(times);
+  report.median_run_us = times[times.size() / 2];
+  report.runs_per_second = static_cast<double>(times.size()) / elapsed_us * 1e6;
+  return ok();
+}
+
+Result<Report> execute(const RunOptions& options, bool program) {
   Report report;
   BERTH_TRY(const auto inputs, read_all(options.inputs));
   auto start = Clock::now();
-  BERTH_TRY(auto runner, Runner::load(options.source));
+  std::vector<std::unique_ptr<Runner>> runners;
+  for (int t = 0; t < (program ? options.threads : 1); ++t) {
+    BERTH_TRY(auto runner, Runner::load(options.source));
+    runners.push_back(std::move(runner));
+  }
   report.load_us = microseconds_since(start);
   report.library_paths = ProcessState::now().library_paths;
 
   start = Clock::now();
-  BERTH_TRY(auto outputs, runner->run(inputs));
+  BERTH_TRY(auto outputs, runners.front()->run(inputs));
   report.first_run_us = microseconds_since(start);
-  std::vector<double> times;
-  for (int i = 1; i < options.repeat; ++i) {
-    start = Clock::now();
-    BERTH_TRY(outputs, runner->run(inputs));
-    times.push_back(microseconds_since(start));
-  }
-  if (!times.empty()) {
-    std::ranges::sort(times);
-    report.median_run_us = times[times.size() / 2];
-  }
+  BERTH_CHECK(repeat(options, runners, inputs, outputs, report));
   report.libtorch = mapped_files("libtorch");
   report.resident_bytes = resident_bytes();
   BERTH_CHECK(check_outputs(options, outputs, report));
   if (!options.output_directory.empty())
     BERTH_CHECK(write_outputs(options.output_directory, outputs));
 
-  runner.reset();
+  runners.clear();
   const auto mapped = mapped_files(".so");
   for (const std::string& path : report.library_paths) {
     if (std::filesystem::exists(path)) report.left_files.push_back(path);
@@ -164,6 +227,9 @@ void print_table(const RunOptions& options, const Report& report) {
   if (report.median_run_us > 0)
     fmt::print(", then {:.2f} us (median of {})", report.median_run_us,
                options.repeat - 1);
+  if (options.threads > 1)
+    fmt::print("\n  threads     {}, {:.0f} runs a second, {} of them differ",
+               options.threads, report.runs_per_second, report.differing_runs);
   fmt::print("\n  memory      {:.1f} MB resident\n",
              static_cast<double>(report.resident_bytes) / 1e6);
   fmt::print("  afterwards  {} files left, {} libraries mapped\n",
@@ -189,6 +255,8 @@ void print_json(const RunOptions& options, const Report& report) {
                      {"load_us", report.load_us},
                      {"first_run_us", report.first_run_us},
                      {"median_run_us", report.median_run_us},
+                     {"runs_per_second", report.runs_per_second},
+                     {"differing_runs", report.differing_runs},
                      {"resident_bytes", report.resident_bytes},
                      {"files_left", report.left_files},
                      {"libraries_left", report.left_mapped}};
@@ -201,7 +269,7 @@ Result<bool> run(const RunOptions& given) {
   RunOptions options = given;
   BERTH_TRY(const bool program, is_program(options.source.path));
   if (!program) options.source.method.clear();  // A library has no methods.
-  BERTH_TRY(const Report report, execute(options));
+  BERTH_TRY(const Report report, execute(options, program));
   options.json ? print_json(options, report) : print_table(options, report);
   return report.agrees();
 }

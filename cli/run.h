@@ -17,11 +17,13 @@ struct RunOptions {
   Tolerance tolerance;
   std::string output_directory;  // Empty: outputs are not written.
   int repeat = 1;
+  int threads = 1;  // That share the runs after the first.
   bool json = false;
 };
 
 // Prints what happened and returns true when every output that had an expected
-// value is within the tolerance.
+// value is within the tolerance, and every run on several threads gave what the
+// first run did, within the tolerance.
 Result<bool> run(const RunOptions& options);
 
 }  // namespace berth::cli

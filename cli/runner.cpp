@@ -28,6 +28,7 @@ class LibraryRunner final : public Runner {
     ModelOptions options;
     options.label = source.path;
     options.temp_directory = source.temp_directory;
+    options.replicas = static_cast<std::size_t>(source.replicas);
     BERTH_TRY(Model model, Model::load(image, weights, options));
     return std::make_unique<LibraryRunner>(std::move(model));
   }

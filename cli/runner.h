@@ -18,10 +18,11 @@ struct Source {
   std::vector<std::string> data_paths;  // .ptd files, or one weights blob.
   std::string method;                   // Of a program; "forward" by default.
   std::string temp_directory;
+  int replicas = 1;  // Of each library.
 };
 
 // Owns     what it loaded; destroying it closes everything.
-// Threads  one.
+// Threads  any for a library's, one for a program's.
 class Runner {
  public:
   static Result<std::unique_ptr<Runner>> load(const Source& source);

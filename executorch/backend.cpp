@@ -31,6 +31,31 @@ Status trap(Body&& body) noexcept {
   }
 }
 
+// How many calls of one handle may overlap, and what one beyond them does.
+Status read_concurrency(const runtime::BackendInitContext& context,
+                        ModelOptions& options) {
+  const auto replicas = context.get_runtime_spec<int>(kReplicas);
+  if (replicas.ok()) {
+    if (replicas.get() < 1)
+      return fail(Code::kInvalidArgument, "the backend option '", kReplicas,
+                  "' should be at least 1, found ", replicas.get());
+    options.replicas = static_cast<std::size_t>(replicas.get());
+  } else if (replicas.error() != runtime::Error::NotFound) {
+    return fail(Code::kInvalidArgument, "the backend option '", kReplicas,
+                "' should be an integer");
+  }
+  const auto given = context.get_runtime_spec<const char*>(kWhenBusy);
+  if (!given.ok() && given.error() == runtime::Error::NotFound) return ok();
+  const std::string_view when_busy = given.ok() ? given.get() : "";
+  if (when_busy != kWhenBusyWait && when_busy != kWhenBusyFail)
+    return fail(Code::kInvalidArgument, "the backend option '", kWhenBusy,
+                "' should be the string '", kWhenBusyWait, "' or '",
+                kWhenBusyFail, "'");
+  options.when_busy =
+      when_busy == kWhenBusyFail ? WhenBusy::kFail : WhenBusy::kWait;
+  return ok();
+}
+
 Result<ModelOptions> options_of(const runtime::BackendInitContext& context,
                                 runtime::ArrayRef<runtime::CompileSpec> specs) {
   ModelOptions options;
@@ -48,11 +73,13 @@ Result<ModelOptions> options_of(const runtime::BackendInitContext& context,
     return fail(Code::kInvalidArgument, "the backend option '", kTempDirectory,
                 "' should be a string");
   }
+  BERTH_CHECK(read_concurrency(context, options));
   return options;
 }
 
 // Owns     nothing; each handle is a Delegate of its own.
-// Threads  init, execute and destroy of different handles may overlap.
+// Threads  any call but destroy may overlap with any; executes of one handle
+//          do as far as it has replicas.
 class Backend final : public runtime::BackendInterface {
  public:
   bool is_available() const override { return true; }

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace berth::executorch {
 namespace {
@@ -111,12 +112,38 @@ Status deliver(const Tensor& result, runtime::EValue& value) {
   return room.copy_from(result);
 }
 
-}  // namespace
+// The tensors of one call. They are the thread's, and reused by its next call
+// of any delegate, so that the steady state allocates nothing and overlapping
+// calls share nothing. Emptied afterwards: borrowed memory is the program's
+// again, and the results' is free.
+class Scratch {
+ public:
+  Scratch(std::size_t input_count, std::size_t output_count) {
+    inputs().resize(input_count);
+    outputs().resize(output_count);
+  }
+  ~Scratch() {
+    inputs().clear();
+    outputs().clear();
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
 
-Delegate::Delegate(Model model)
-    : model_(std::move(model)),
-      inputs_(model_.input_count()),
-      outputs_(model_.output_count()) {}
+  std::vector<Tensor>& inputs() { return of_thread().inputs; }
+  std::vector<Tensor>& outputs() { return of_thread().outputs; }
+
+ private:
+  struct Vectors {
+    std::vector<Tensor> inputs;
+    std::vector<Tensor> outputs;
+  };
+  static Vectors& of_thread() {
+    thread_local Vectors vectors;
+    return vectors;
+  }
+};
+
+}  // namespace
 
 Result<Delegate> Delegate::load(const Payload& payload,
                                 const runtime::NamedDataMap* named_data,
@@ -150,27 +177,30 @@ Result<Delegate> Delegate::load(const Payload& payload,
 }
 
 Status Delegate::execute(Values values) {
-  const std::size_t wanted = inputs_.size() + outputs_.size();
-  if (values.size() != wanted)
-    return fail(Code::kInvalidArgument, "the delegate takes ", inputs_.size(),
-                " inputs and ", outputs_.size(), " outputs, found ",
-                values.size(), " values");
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+  const std::size_t input_count = model_.input_count();
+  const std::size_t output_count = model_.output_count();
+  if (values.size() != input_count + output_count)
+    return fail(Code::kInvalidArgument, "the delegate takes ", input_count,
+                " inputs and ", output_count, " outputs, found ", values.size(),
+                " values");
+  Scratch scratch(input_count, output_count);
+  std::vector<Tensor>& inputs = scratch.inputs();
+  std::vector<Tensor>& outputs = scratch.outputs();
+  for (std::size_t i = 0; i < input_count; ++i) {
     auto input = borrow(*values[i]);
     if (!input)
       return noted(Status(tl::unexpect, std::move(input).error()),
                    "taking input " + std::to_string(i));
-    inputs_[i] = std::move(*input);
+    inputs[i] = std::move(*input);
   }
-  Status status = model_.run(inputs_, outputs_);
-  for (std::size_t i = 0; status && i < outputs_.size(); ++i) {
-    status = deliver(outputs_[i], *values[inputs_.size() + i]);
-    if (!status) status.error().note("giving output " + std::to_string(i));
+  BERTH_CHECK(model_.run(inputs, outputs));
+  for (std::size_t i = 0; i < output_count; ++i) {
+    Status status = deliver(outputs[i], *values[input_count + i]);
+    if (status) continue;
+    status.error().note("giving output " + std::to_string(i));
+    return status;
   }
-  // The borrowed memory is the program's again, and the results' is free.
-  for (Tensor& input : inputs_) input = Tensor();
-  for (Tensor& output : outputs_) output = Tensor();
-  return status;
+  return ok();
 }
 
 }  // namespace berth::executorch

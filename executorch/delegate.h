@@ -7,7 +7,7 @@
 #include <executorch/runtime/core/span.h>
 
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "berth/model.h"
 #include "executorch/payload.h"
@@ -15,7 +15,8 @@
 namespace berth::executorch {
 
 // Owns     the model. The program's named data may go after load().
-// Threads  one execute() at a time, as ExecuTorch methods are.
+// Threads  execute() from any; as many overlap as the model has replicas. Each
+//          call needs values of its own.
 // Fails    as Model does; kNotFound when the named data lacks a key,
 //          kInvalidArgument when values are not what the model takes or the
 //          program has no room for what it gives.
@@ -34,12 +35,9 @@ class Delegate {
   const Model& model() const noexcept { return model_; }
 
  private:
-  explicit Delegate(Model model);
+  explicit Delegate(Model model) : model_(std::move(model)) {}
 
   Model model_;
-  // Reused by every call, so that the steady state allocates nothing.
-  std::vector<Tensor> inputs_;
-  std::vector<Tensor> outputs_;
 };
 
 }  // namespace berth::executorch

@@ -29,6 +29,8 @@ RuntimeError to_runtime(Code code, Stage stage) noexcept {
                  : RuntimeError::MemoryAllocationFailed;
     case Code::kSystem:
       return RuntimeError::AccessFailed;
+    case Code::kBusy:
+      return RuntimeError::OutOfResources;
     case Code::kDelegate:
     case Code::kInternal:
       break;

@@ -1,49 +1,17 @@
 // What one library does is not seen by another: the statics that the compiler
 // marks unique in the process, runs on many threads, threads that live on.
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
 #include <thread>
 
-#include "base/file.h"
 #include "berth/model.h"
-#include "executorch/program.h"
+#include "support/delegates.h"
 #include "support/models.h"
 
 namespace berth::testing {
 namespace {
-
-// The library and the weights of a program's first delegate.
-Result<Model> load_delegate(const std::string& name) {
-  const auto bytes = read(model_path(name, "model.pte"));
-  BERTH_TRY(const auto program, executorch::Program::parse(bytes));
-  const auto& delegate = program.methods()[0].delegates[0];
-  const auto find = [&](const std::string& key) {
-    const auto found = program.named_data().find(key);
-    return found == program.named_data().end() ? std::span<const std::byte>()
-                                               : found->second;
-  };
-  return Model::load(find(delegate.library_key), find(delegate.weights_key));
-}
-
-// Delegates write each caught failure to stderr; thousands of them say nothing.
-class QuietStderr {
- public:
-  QuietStderr()
-      : kept_(::dup(2)), null_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
-    ::dup2(null_.get(), 2);
-  }
-  ~QuietStderr() { ::dup2(kept_.get(), 2); }
-  QuietStderr(const QuietStderr&) = delete;
-  QuietStderr& operator=(const QuietStderr&) = delete;
-
- private:
-  base::Descriptor kept_;
-  base::Descriptor null_;
-};
 
 class IsolationTest : public ::testing::Test {
  protected:
@@ -58,8 +26,7 @@ TEST_F(IsolationTest, ADivisionByZeroInOneIsNotSeenByTheOther) {
   auto sound = load_delegate("int_div");
   ASSERT_TRUE(failing.has_value() && sound.has_value());
   const auto inputs = tensors("int_div", "in");
-  const std::vector<Tensor> zeros = {*inputs[0].clone(), *inputs[1].clone()};
-  static_cast<std::int64_t*>(zeros[1].data())[5] = 0;
+  const std::vector<Tensor> zeros = dividing_by_zero();
   constexpr int kRuns = 3000;
   std::atomic<int> caught = 0;
   std::atomic<int> spurious = 0;
@@ -81,9 +48,7 @@ TEST_F(IsolationTest, ALibraryGoesWhileTheThreadThatFailedInItLivesOn) {
   const Footprint before = Footprint::now(temp_.path());
   auto model = load_delegate("int_div");
   ASSERT_TRUE(model.has_value()) << model.error();
-  const auto inputs = tensors("int_div", "in");
-  const std::vector<Tensor> zeros = {*inputs[0].clone(), *inputs[1].clone()};
-  static_cast<std::int64_t*>(zeros[1].data())[5] = 0;
+  const std::vector<Tensor> zeros = dividing_by_zero();
   const std::size_t handles = Footprint::now(temp_.path()).handles;
 
   std::promise<void> ran;

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = pathlib.Path(os.environ.get("BERTH_COMMAND", ROOT / "build/release/bin/berth"))
-NAMES = ["two_towers", "mlp", "mlp_external", "mlp_lib", "mlp_lib_external", "unserved"]
+NAMES = ["two_towers", "mlp", "mlp_external", "mlp_lib", "mlp_lib_external", "stateful", "unserved"]
 
 
 @pytest.fixture(scope="session")
@@ -70,6 +70,34 @@ def test_libraries_run_as_torch_packages_them(models):
             "--input", folder / "in0.npy", "--expect", folder / "out0.npy",
         )  # fmt: skip
         assert report["agrees"], name
+
+
+def test_replicas_run_on_threads_at_once(models):
+    for file, data, count in (
+        ("mlp_lib/model.so", (), 3),
+        ("mlp_lib_external/model.so", ("--data", models / "mlp_lib_external/weights.blob"), 3),
+        # A program's method is one thread's: each has delegates of its own.
+        ("two_towers/model.pte", (), 24),
+    ):
+        folder = (models / file).parent
+        report = run_json(
+            models / file, *data, "--input", folder / "in0.npy", "--expect", folder / "out0.npy",
+            "--replicas", "3", "--threads", "4", "--repeat", "400",
+        )  # fmt: skip
+        assert report["agrees"] and report["differing_runs"] == 0
+        assert len(set(report["libraries"])) == count
+        assert report["runs_per_second"] > 0
+        assert report["files_left"] == [] and report["libraries_left"] == []
+    done = berth("run", models / "mlp_lib/model.so", "--replicas", "2000")
+    assert done.returncode == 11 and "1 to 1024 replicas" in done.stderr
+
+
+def test_runs_that_differ_from_the_first_are_told(models):
+    folder = models / "stateful"
+    report = run_json(
+        folder / "model.so", "--input", folder / "in0.npy", "--threads", "2", "--repeat", "10"
+    )
+    assert not report["agrees"] and report["differing_runs"] == 9
 
 
 def test_outputs_are_written_and_compared(models, tmp_path):

@@ -27,6 +27,7 @@ enum class Code : std::uint8_t {
   kSystem = 7,           // The operating system refused; the text has errno.
   kDelegate = 8,         // The compiled model itself reported failure.
   kInternal = 9,         // A bug in Berth: please report it.
+  kBusy = 10,            // Try again later, or load with more replicas.
 };
 
 // The code's name without its k, for example "Corrupt".

@@ -20,6 +20,16 @@ inline constexpr const char* kBackendName = "BerthBackend";
 // in which the libraries' private files are made (ModelOptions says the rest).
 inline constexpr char kTempDirectory[] = "temp_directory";
 
+// Load-time options for whoever executes one delegate from several threads at
+// once, as ExecuTorch's own methods do not: how many calls may overlap, an
+// integer, and what one beyond them does, a string (ModelOptions says the
+// rest). A method is for one thread; several methods have delegates of their
+// own and need neither.
+inline constexpr char kReplicas[] = "replicas";
+inline constexpr char kWhenBusy[] = "when_busy";
+inline constexpr char kWhenBusyWait[] = "wait";
+inline constexpr char kWhenBusyFail[] = "fail";
+
 // Whether the registration with the ExecuTorch runtime succeeded when this
 // library was loaded. It does not when another backend took the name before.
 BERTH_API bool is_registered() noexcept;

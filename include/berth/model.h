@@ -1,4 +1,5 @@
-// A compiled model: one AOTInductor library with its constants, ready to run.
+// A compiled model: an AOTInductor library with its constants, ready to run, as
+// often at once as it has replicas.
 //
 // Loading follows design's order: check the bytes, give the library an identity
 // of its own, place it in a private file, map it, bind its functions, hand it
@@ -18,16 +19,19 @@
 
 namespace berth {
 
-// Owns     the mapped library, its file and its constants. Destroying the Model
-//          (or close()) unmaps the library and removes the file. Outputs stay
-//          valid after that: their memory is Berth's.
-// Threads  run() may be called from any thread; overlapping runs of one Model
-//          wait for each other. Loading and destroying any number of models at
-//          once is safe.
+// Owns     the mapped library of each replica, its file, and the constants.
+//          Destroying the Model (or close()) unmaps the libraries and removes
+//          the files. Outputs stay valid after that: their memory is Berth's.
+// Threads  run() and close() may be called from any. As many runs overlap as
+//          there are replicas, one unless ModelOptions says more; those beyond
+//          wait, or fail at once. Moving and destroying a Model is for when no
+//          call is in progress. Any number of models may be loaded and
+//          destroyed at once.
 // Fails    kCorrupt and kIncompatible when the library is refused before it is
 //          mapped, kUnsupported when it needs operators that Berth does not
 //          serve, kSystem when the file cannot be placed or mapped, kNotFound
-//          and kInvalidArgument for constants, kDelegate when a run fails.
+//          and kInvalidArgument for constants, kDelegate when a run fails,
+//          kBusy when a run should not wait and would have to.
 class BERTH_API Model {
  public:
   Model(Model&&) noexcept;
@@ -60,11 +64,16 @@ class BERTH_API Model {
   // the steady state free of allocations.
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
 
-  // The private file that is mapped.
+  // The private file that is mapped, the first replica's.
   const std::string& library_path() const noexcept;
 
-  // Closes early, to learn whether it went well: kInternal when the library
-  // stayed mapped. The model can only be destroyed afterwards.
+  // The private file of each replica.
+  std::vector<std::string> library_paths() const;
+
+  // Closes early, to learn whether it went well: kInternal when a library
+  // stayed mapped. Waits for the runs in progress; those that wait for a
+  // replica, and later ones, fail with kInvalidArgument. The model can only be
+  // destroyed afterwards.
   Status close();
 
  private:

@@ -1,6 +1,7 @@
 // How a model is loaded.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ enum class Placement : std::uint8_t {
 // "automatic", "file" or "memory"; kInvalidArgument for anything else.
 BERTH_API Result<Placement> parse_placement(std::string_view text);
 
+// What a run does when every replica is running another one.
+enum class WhenBusy {
+  kWait,  // Until one is free.
+  kFail,  // At once, with kBusy.
+};
+
 // A value. The defaults are right for nearly everyone.
 struct ModelOptions {
   Placement placement = Placement::kDefault;
@@ -52,6 +59,23 @@ struct ModelOptions {
   // The instruction set that the exporter recorded ("AVX2", "AVX512", ...).
   // Empty: unknown, not checked.
   std::string instruction_set;
+
+  // How many runs may overlap, 1 to 1024. The compiled code keeps state of its
+  // own outside of any call, so each replica is one more library, with a file
+  // and an identity of its own. With 1, no two runs ever share that state, nor
+  // the model's: they wait for each other.
+  //
+  // Constants are in memory once, for all replicas, those aside that the
+  // library computes from others; a library that holds them itself has them in
+  // each replica's file, too. What a run writes to them, which is how models
+  // keep state, its replica alone sees: with more than 1, what a run finds
+  // there depends on which one it gets, so a model that keeps state needs 1. A
+  // library that lacks the functions to share (docs/compatibility.md) has its
+  // constants once a replica.
+  std::size_t replicas = 1;
+
+  // What a run beyond these does.
+  WhenBusy when_busy = WhenBusy::kWait;
 };
 
 }  // namespace berth

@@ -88,6 +88,10 @@ class BERTH_API Tensor {
   // caller's or nowhere.
   bool owns_memory() const noexcept;
 
+  // How many tensors share the storage, this one included; 0 without one. Out
+  // of date at once where other threads make or destroy them.
+  std::size_t share_count() const noexcept;
+
   // True when both are views of one storage.
   bool shares_storage_with(const Tensor& other) const noexcept {
     return storage_ != nullptr && storage_ == other.storage_;

@@ -24,9 +24,10 @@ std::string_view short_path(std::string_view path) {
 }  // namespace
 
 const char* to_string(Code code) noexcept {
-  static constexpr std::array<const char*, 10> kNames = {
-      "Unknown",     "InvalidArgument", "NotFound", "Corrupt",  "Incompatible",
-      "Unsupported", "OutOfMemory",     "System",   "Delegate", "Internal"};
+  static constexpr std::array<const char*, 11> kNames = {
+      "Unknown",      "InvalidArgument", "NotFound",    "Corrupt",
+      "Incompatible", "Unsupported",     "OutOfMemory", "System",
+      "Delegate",     "Internal",        "Busy"};
   const auto index = static_cast<std::size_t>(code);
   return index < kNames.size() ? kNames[index] : kNames[0];
 }

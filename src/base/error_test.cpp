@@ -68,6 +68,8 @@ TEST(Error, IsOnePointerWide) {
 TEST(Error, NamesEveryCode) {
   EXPECT_STREQ(to_string(Code::kInvalidArgument), "InvalidArgument");
   EXPECT_STREQ(to_string(Code::kInternal), "Internal");
+  EXPECT_STREQ(to_string(Code::kBusy), "Busy");
+  EXPECT_STREQ(to_string(static_cast<Code>(11)), "Unknown");
   EXPECT_STREQ(to_string(static_cast<Code>(0)), "Unknown");
   EXPECT_STREQ(to_string(static_cast<Code>(200)), "Unknown");
 }

@@ -48,7 +48,9 @@ using GetConstantDataSize = Error(ContainerHandle container, std::size_t i,
 using GetConstantFromFolded = Error(ContainerHandle container, std::size_t i,
                                     bool* from_folded);
 
-// The constants that the container holds now. The array is the container's.
+// The constants that the container holds now, without those that it folds
+// itself, in index order. The array is the container's, until the next call.
+// Names are those of the model's source, of which two may be equal.
 using ExtractConstantsMapEntries = Error(ContainerHandle container,
                                          const ConstantMapEntry** entries,
                                          std::size_t* entry_count,
@@ -59,6 +61,19 @@ using ExtractConstantsMapEntries = Error(ContainerHandle container,
 // with its constants inside.
 using UpdateConstantsFromBlob = Error(ContainerHandle container,
                                       const std::uint8_t* blob);
+
+// Makes the container use the caller's tensors, which it neither copies nor
+// frees. Pairs go by the constants' own names (GetConstantName). torch 2.13
+// makes a handle of its own for each, and never frees it.
+using UpdateUserManagedPairs = Error(ContainerHandle container,
+                                     const ConstantMapEntry* pairs,
+                                     std::size_t pair_count, bool use_inactive,
+                                     bool validate_full_update);
+
+// A container has two sets of constants, of which runs use the active one.
+// Freeing the inactive set frees its memory, and keeps its handles.
+using SwapConstantBuffer = Error(ContainerHandle container);
+using FreeInactiveConstantBuffer = Error(ContainerHandle container);
 
 using GetLastError = Error(const char** text);
 
@@ -87,6 +102,14 @@ inline constexpr const char* kExtractConstantsMapEntries =
     "AOTInductorModelContainerExtractConstantsMapEntries";
 inline constexpr const char* kUpdateConstantsFromBlob =
     "AOTInductorModelUpdateConstantsFromBlob";
+inline constexpr const char* kGetConstantName =
+    "AOTInductorModelContainerGetConstantName";
+inline constexpr const char* kUpdateUserManagedPairs =
+    "AOTInductorModelContainerUpdateUserManagedConstantBufferPairs";
+inline constexpr const char* kSwapConstantBuffer =
+    "AOTInductorModelContainerSwapConstantBuffer";
+inline constexpr const char* kFreeInactiveConstantBuffer =
+    "AOTInductorModelContainerFreeInactiveConstantBuffer";
 inline constexpr const char* kGetLastError = "AOTInductorGetLastError";
 
 }  // namespace berth::model::abi

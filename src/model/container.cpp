@@ -61,6 +61,13 @@ Status Container::bind(const library::Library& library) {
       abi::kExtractConstantsMapEntries);
   f.update_constants = library.find_symbol<abi::UpdateConstantsFromBlob>(
       abi::kUpdateConstantsFromBlob);
+  f.constant_name = library.find_symbol<abi::GetName>(abi::kGetConstantName);
+  f.borrow_constants = library.find_symbol<abi::UpdateUserManagedPairs>(
+      abi::kUpdateUserManagedPairs);
+  f.swap_constants =
+      library.find_symbol<abi::SwapConstantBuffer>(abi::kSwapConstantBuffer);
+  f.free_inactive = library.find_symbol<abi::FreeInactiveConstantBuffer>(
+      abi::kFreeInactiveConstantBuffer);
   f.last_error = library.find_symbol<abi::GetLastError>(abi::kGetLastError);
   return ok();
 }
@@ -99,18 +106,22 @@ Status Container::read_names() {
               outputs_);
 }
 
+Result<bool> Container::is_folded(std::size_t i) const {
+  bool folded = false;
+  if (functions_.constant_folded != nullptr) {
+    if (const auto code = functions_.constant_folded(handle_.get(), i, &folded))
+      return failed(abi::kGetConstantFromFolded, code);
+  }
+  return folded;
+}
+
 Result<Container::Constants> Container::wanted_constants() const {
   std::size_t count = 0;
   if (const auto code = functions_.constant_count(handle_.get(), &count))
     return failed(abi::kGetNumConstants, code);
   Constants wanted;
   for (std::size_t i = 0; i < count; ++i) {
-    bool folded = false;
-    if (functions_.constant_folded != nullptr) {
-      if (const auto code =
-              functions_.constant_folded(handle_.get(), i, &folded))
-        return failed(abi::kGetConstantFromFolded, code);
-    }
+    BERTH_TRY(const bool folded, is_folded(i));
     if (folded) continue;
     ++wanted.count;
     if (functions_.constant_size == nullptr) continue;
@@ -126,13 +137,14 @@ Result<Container::Constants> Container::wanted_constants() const {
   return wanted;
 }
 
-Result<std::size_t> Container::present_constants() const {
+Result<std::span<const abi::ConstantMapEntry>> Container::present_constants(
+    bool inactive) const {
   const abi::ConstantMapEntry* entries = nullptr;
   std::size_t count = 0;
-  if (const auto code =
-          functions_.present_constants(handle_.get(), &entries, &count, false))
+  if (const auto code = functions_.present_constants(handle_.get(), &entries,
+                                                     &count, inactive))
     return failed(abi::kExtractConstantsMapEntries, code);
-  return count;
+  return std::span(entries, count);
 }
 
 Status Container::give_constants(base::Bytes weights) {
@@ -143,7 +155,8 @@ Status Container::give_constants(base::Bytes weights) {
                         functions_.constant_size != nullptr;
   std::size_t present = wanted.count;
   if (can_tell) {
-    BERTH_TRY(present, present_constants());
+    BERTH_TRY(const auto entries, present_constants());
+    present = entries.size();
   }
   if (present == wanted.count) {
     if (weights.empty()) return ok();
@@ -165,10 +178,64 @@ Status Container::give_constants(base::Bytes weights) {
   if (const auto code = functions_.update_constants(
           handle_.get(), reinterpret_cast<const std::uint8_t*>(weights.data())))
     return failed(abi::kUpdateConstantsFromBlob, code);
-  BERTH_TRY(present, present_constants());
-  if (present != wanted.count)
-    return fail(Code::kIncompatible, "the library took ", present, " of its ",
-                wanted.count, " constants from the weights");
+  BERTH_TRY(const auto taken, present_constants());
+  if (taken.size() != wanted.count)
+    return fail(Code::kIncompatible, "the library took ", taken.size(),
+                " of its ", wanted.count, " constants from the weights");
+  return ok();
+}
+
+bool Container::can_share_constants() const {
+  const Functions& f = functions_;
+  return f.present_constants != nullptr && f.constant_name != nullptr &&
+         f.borrow_constants != nullptr && f.swap_constants != nullptr &&
+         f.free_inactive != nullptr;
+}
+
+Result<std::vector<NamedConstant>> Container::constants() const {
+  shim::clear_reason();
+  std::size_t count = 0;
+  if (const auto code = functions_.constant_count(handle_.get(), &count))
+    return failed(abi::kGetNumConstants, code);
+  BERTH_TRY(const auto present, present_constants());
+  std::vector<NamedConstant> found;
+  for (std::size_t i = 0; i < count; ++i) {
+    BERTH_TRY(const bool folded, is_folded(i));
+    if (folded) continue;
+    const char* name = nullptr;
+    if (const auto code = functions_.constant_name(handle_.get(), i, &name))
+      return failed(abi::kGetConstantName, code);
+    if (found.size() == present.size())
+      return fail(Code::kIncompatible, "the library holds only ",
+                  present.size(), " of its ", count, " constants");
+    BERTH_TRY(const Tensor* tensor, shim::borrow(present[found.size()].handle));
+    found.push_back({name != nullptr ? name : "", *tensor});
+  }
+  return found;
+}
+
+Status Container::borrow_constants(LentConstants constants) {
+  shim::clear_reason();
+  lent_.emplace(std::move(constants));
+  const auto entries = lent_->entries();
+  // A library with its constants inside has copied them to the heap when it was
+  // created. The other set takes the lent ones then, and the copies go.
+  BERTH_TRY(const auto own, present_constants());
+  const bool inside = !own.empty();
+  const abi::Error code = functions_.borrow_constants(
+      handle_.get(), entries.data(), entries.size(), inside, true);
+  // Even if that failed half way: it has made handles all the same.
+  BERTH_TRY(const auto held, present_constants(inside));
+  lent_->note_held(held);
+  if (code != abi::kSuccess) return failed(abi::kUpdateUserManagedPairs, code);
+  if (held.size() != entries.size())
+    return fail(Code::kIncompatible, "the library took ", held.size(),
+                " of the ", entries.size(), " constants that were lent to it");
+  if (!inside) return ok();
+  if (const auto swapped = functions_.swap_constants(handle_.get()))
+    return failed(abi::kSwapConstantBuffer, swapped);
+  if (const auto freed = functions_.free_inactive(handle_.get()))
+    return failed(abi::kFreeInactiveConstantBuffer, freed);
   return ok();
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,11 +15,13 @@
 #include "berth/result.h"
 #include "library/library.h"
 #include "model/aoti_abi.h"
+#include "model/lent_constants.h"
+#include "model/shared_constants.h"
 
 namespace berth::model {
 
 // Owns     the container, which lives inside the library: destroy it before the
-//          Library that it was created from.
+//          Library that it was created from. Also constants that it was lent.
 // Threads  one run at a time; the caller sees to that.
 // Units    constants in bytes.
 // Fails    kDelegate with the library's own error text, and the shim's reason
@@ -31,10 +34,24 @@ class Container {
   // Creates a container in `library`, which is borrowed.
   static Result<Container> create(const library::Library& library);
 
+  Container(Container&&) = default;
+  Container& operator=(Container&&) = delete;
+
   // Copies the constants out of `weights`, which must be exactly as long as the
   // constants together; empty when the library has them inside. To be called
   // once, before the first run.
   Status give_constants(base::Bytes weights);
+
+  // Whether the library has the functions for the next two.
+  bool can_share_constants() const;
+
+  // The constants that it has, without those that it folds itself. Tensors on
+  // its own memory.
+  Result<std::vector<NamedConstant>> constants() const;
+
+  // Uses `constants` instead of own ones, whose memory is given back. Instead
+  // of give_constants().
+  Status borrow_constants(LentConstants constants);
 
   // Runs with `inputs`, which are consumed whatever happens, and fills
   // `outputs` with handles for the caller. On failure all outputs are null.
@@ -59,6 +76,10 @@ class Container {
     abi::ExtractConstantsMapEntries* present_constants = nullptr;  // Optional.
     abi::UpdateConstantsFromBlob* update_constants = nullptr;      // Optional.
     abi::GetLastError* last_error = nullptr;                       // Optional.
+    abi::GetName* constant_name = nullptr;                         // Optional.
+    abi::UpdateUserManagedPairs* borrow_constants = nullptr;       // Optional.
+    abi::SwapConstantBuffer* swap_constants = nullptr;             // Optional.
+    abi::FreeInactiveConstantBuffer* free_inactive = nullptr;      // Optional.
   };
 
   struct Constants {
@@ -70,11 +91,16 @@ class Container {
   Status bind(const library::Library& library);
   Status read_names();
   Result<Constants> wanted_constants() const;
-  Result<std::size_t> present_constants() const;
+  Result<bool> is_folded(std::size_t i) const;
+  // Good until the next call.
+  Result<std::span<const abi::ConstantMapEntry>> present_constants(
+      bool inactive = false) const;
   tl::unexpected<Error> failed(std::string_view function,
                                abi::Error code) const;
 
   Functions functions_;
+  // Outlives the container, which holds handles of it.
+  std::optional<LentConstants> lent_;
   // A failure to delete has nobody to go to, and the library closes next.
   std::unique_ptr<abi::ContainerOpaque, abi::Delete*> handle_{nullptr, nullptr};
   std::vector<std::string> inputs_;

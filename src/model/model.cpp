@@ -5,22 +5,33 @@
 #include <utility>
 
 #include "base/file.h"
-#include "library/library.h"
-#include "model/container.h"
 #include "model/process_host.h"
-#include "shim/handle.h"
+#include "model/replica.h"
+#include "model/replica_pool.h"
 
 namespace berth {
+namespace {
+
+constexpr std::size_t kMostReplicas = 1024;
+
+// What a run returns may live in memory that is not Berth's: an input handed
+// through, or a constant inside the library. Such a result is copied, so that
+// it outlives both.
+Result<Tensor> own(Tensor tensor) {
+  if (tensor.owns_memory()) return tensor;
+  return tensor.clone();
+}
+
+}  // namespace
 
 class Model::Impl {
  public:
-  Impl(library::Library library, model::Container container)
-      : library_(std::move(library)),
-        container_(std::move(container)),
-        input_names_(container_->input_names()),
-        output_names_(container_->output_names()),
-        input_handles_(input_names_.size()),
-        output_handles_(output_names_.size()) {}
+  explicit Impl(const ModelOptions& options)
+      : pool_(options.replicas, options.when_busy) {
+    replicas_.reserve(options.replicas);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   static Result<std::unique_ptr<Impl>> load(std::span<const std::byte> image,
                                             std::span<const std::byte> weights,
@@ -34,71 +45,76 @@ class Model::Impl {
 
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
-  const library::Library& library() const { return library_; }
+  const std::vector<model::Replica>& replicas() const { return replicas_; }
 
  private:
-  std::mutex mutex_;  // One run at a time: a container is not for two.
-  library::Library library_;
-  std::optional<model::Container> container_;  // Dies before its library.
+  model::ReplicaPool pool_;
+  std::mutex closing_;
+  std::vector<model::Replica> replicas_;
   // Copies, so that a closed model still answers.
   std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
-  // Reused by every run, so that the steady state allocates nothing.
-  std::vector<AtenTensorHandle> input_handles_;
-  std::vector<AtenTensorHandle> output_handles_;
 };
-
-namespace {
-
-// What a run returns may live in memory that is not Berth's: an input handed
-// through, or a constant inside the library. Such a result is copied, so that
-// it outlives both.
-Result<Tensor> own(Tensor tensor) {
-  if (tensor.owns_memory()) return tensor;
-  return tensor.clone();
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
     std::span<const std::byte> image, std::span<const std::byte> weights,
     const ModelOptions& options) {
+  const std::size_t count = options.replicas;
+  if (count == 0 || count > kMostReplicas)
+    return fail(Code::kInvalidArgument, "expected 1 to ", kMostReplicas,
+                " replicas, found ", count);
+  auto impl = std::make_unique<Impl>(options);
+  std::vector<model::Replica>& replicas = impl->replicas_;
   const model::ProcessHost host;
-  BERTH_TRY(library::Library library,
-            library::Library::open(image, host,
-                                   model::Container::entry_points(), options));
-  BERTH_TRY(model::Container container, model::Container::create(library));
-  BERTH_CHECK(noted(container.give_constants(weights), "giving constants"));
-  return std::make_unique<Impl>(std::move(library), std::move(container));
+  BERTH_TRY(model::Replica first,
+            model::Replica::load(image, weights, host, options));
+  impl->input_names_ = first.container().input_names();
+  impl->output_names_ = first.container().output_names();
+  std::optional<model::SharedConstants> constants;
+  if (count > 1) {
+    BERTH_TRY(constants, first.share_constants());
+  }
+  replicas.push_back(std::move(first));
+  while (replicas.size() < count) {
+    auto next = constants
+                    ? model::Replica::load_on(*constants, image, host, options)
+                    : model::Replica::load(image, weights, host, options);
+    if (!next) {
+      next.error().note("loading replica " +
+                        std::to_string(replicas.size() + 1) + " of " +
+                        std::to_string(count));
+      return tl::unexpected<Error>(std::move(next).error());
+    }
+    replicas.push_back(std::move(*next));
+  }
+  return impl;
 }
 
 template <typename Take>
 Status Model::Impl::run(std::span<const Tensor> inputs, Take&& take) {
-  const std::lock_guard lock(mutex_);
-  if (!container_) return fail(Code::kInvalidArgument, "the model is closed");
-  if (inputs.size() != input_handles_.size())
-    return fail(Code::kInvalidArgument, "the model takes ",
-                input_handles_.size(), " inputs, found ", inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    input_handles_[i] = shim::wrap(Tensor(inputs[i]));
-    if (input_handles_[i] != nullptr) continue;
-    while (i > 0) shim::discard(std::exchange(input_handles_[--i], nullptr));
-    return fail(Code::kOutOfMemory, "no memory for the handles of ",
-                inputs.size(), " inputs");
-  }
-  BERTH_CHECK(container_->run(input_handles_, output_handles_));
+  if (inputs.size() != input_names_.size())
+    return fail(Code::kInvalidArgument, "the model takes ", input_names_.size(),
+                " inputs, found ", inputs.size());
+  BERTH_TRY(const auto lease, pool_.acquire());
+  model::Replica& replica = replicas_[lease.index()];
+  BERTH_CHECK(replica.run(inputs));
   Status status = ok();
-  for (std::size_t i = 0; i < output_handles_.size(); ++i) {
-    Tensor output = shim::unwrap(std::exchange(output_handles_[i], nullptr));
+  for (std::size_t i = 0; i < output_names_.size(); ++i) {
+    Tensor output = replica.take_output(i);
     if (status) status = take(i, std::move(output));
   }
   return status;
 }
 
 Status Model::Impl::close() {
-  const std::lock_guard lock(mutex_);
-  container_.reset();
-  return library_.close();
+  pool_.close();
+  const std::lock_guard lock(closing_);
+  Status status = ok();
+  for (model::Replica& replica : replicas_) {
+    Status closed = replica.close();
+    if (status && !closed) status = std::move(closed);
+  }
+  return status;
 }
 
 Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -137,7 +153,13 @@ const std::string& Model::output_name(std::size_t i) const {
   return impl_->output_names()[i];
 }
 const std::string& Model::library_path() const noexcept {
-  return impl_->library().path();
+  return impl_->replicas().front().path();
+}
+std::vector<std::string> Model::library_paths() const {
+  std::vector<std::string> paths;
+  for (const model::Replica& replica : impl_->replicas())
+    paths.push_back(replica.path());
+  return paths;
 }
 
 Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) {

@@ -31,6 +31,11 @@ class Storage {
       destroy();
   }
 
+  // Acquires what was done by those who released theirs.
+  std::size_t share_count() const noexcept {
+    return shares_.load(std::memory_order_acquire);
+  }
+
   std::byte* data() const noexcept { return data_; }
   std::size_t size_bytes() const noexcept { return size_bytes_; }
 

@@ -234,6 +234,10 @@ bool Tensor::owns_memory() const noexcept {
   return storage_ != nullptr && storage_->owns_data();
 }
 
+std::size_t Tensor::share_count() const noexcept {
+  return storage_ == nullptr ? 0 : storage_->share_count();
+}
+
 std::size_t Tensor::storage_size_bytes() const noexcept {
   return storage_ == nullptr ? 0 : storage_->size_bytes();
 }

@@ -188,6 +188,20 @@ TEST(Tensor, CopiesAndMovesKeepEverythingAtAnyRank) {
   }
 }
 
+TEST(Tensor, SharesOfTheStorageAreCounted) {
+  EXPECT_EQ(Tensor().share_count(), 0u);
+  const Tensor base = counting({4});
+  EXPECT_EQ(base.share_count(), 1u);
+  {
+    const Tensor copy = base;
+    const Tensor view = *base.view(Numbers{2}, Numbers{1}, 1);
+    EXPECT_EQ(base.share_count(), 3u);
+    EXPECT_EQ(view.share_count(), 3u);
+  }
+  EXPECT_EQ(base.share_count(), 1u);
+  EXPECT_EQ(base.clone()->share_count(), 1u);
+}
+
 TEST(Tensor, CloneIsARowMajorCopy) {
   const Tensor base = counting({2, 3});
   const Tensor turned = *base.view(Numbers{3, 2}, Numbers{1, 3}, 0);

@@ -235,6 +235,49 @@ def mlp_lib_external(out: Path) -> None:
     save(out, "out", model(*inputs))
 
 
+def wide_model() -> nn.Module:
+    """19 MB of constants, so that one copy more or less shows in any figure."""
+    return nn.Sequential(nn.Linear(1536, 1536), nn.ReLU(), nn.Linear(1536, 1536))
+
+
+@fixture
+def wide_lib(out: Path) -> None:
+    model, inputs = wide_model(), (torch.randn(2, 1536),)
+    library(out, model, inputs)
+    (out / "model.pt2").unlink()
+    save(out, "out", model(*inputs))
+
+
+@fixture
+def wide_lib_external(out: Path) -> None:
+    model, inputs = wide_model(), (torch.randn(2, 1536),)
+    settings = {
+        "aot_inductor.package_constants_in_so": False,
+        "aot_inductor.package_constants_on_disk_format": "binary_blob",
+    }
+    library(out, model, inputs, **settings)
+    (out / "model.pt2").unlink()
+    save(out, "out", model(*inputs))
+
+
+@fixture
+def folded(out: Path) -> None:
+    """A constant that the library computes from others, once."""
+
+    class Folded(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(64, 64))
+            self.scale = nn.Parameter(torch.randn(64))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x @ (self.weight * torch.exp(self.scale))
+
+    model, inputs = Folded(), (torch.randn(2, 64),)
+    library(out, model, inputs, **{"aot_inductor.use_runtime_constant_folding": True})
+    save(out, "out", model(*inputs))
+
+
 @fixture
 def unserved(out: Path) -> None:
     """Imports two functions that Berth does not serve."""
@@ -268,5 +311,25 @@ def stateful(out: Path) -> None:
     library(out, model, inputs)
     export_pte(model, inputs, out / "model.pte")
     model.count.zero_()
+    for run in (1, 2, 3):
+        save(out, "out", model(*inputs), after="" if run == 1 else f"_run{run}")
+
+
+@fixture
+def state_returned(out: Path) -> None:
+    """Hands out the buffer that it counts in, which is not row-major."""
+
+    class Counter(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.arange(24.0).reshape(4, 6).t())
+
+        def forward(self, x: torch.Tensor) -> tuple:
+            self.count.add_(1)
+            return x * self.count, self.count
+
+    model, inputs = Counter(), (torch.randn(6, 4),)
+    library(out, model, inputs)
+    model.count.copy_(torch.arange(24.0).reshape(4, 6).t())
     for run in (1, 2, 3):
         save(out, "out", model(*inputs), after="" if run == 1 else f"_run{run}")

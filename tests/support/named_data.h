@@ -54,11 +54,20 @@ class Handle {
       const char* method = "forward",
       const std::vector<runtime::CompileSpec>& specs = {},
       const char* temp_directory = nullptr) {
-    runtime::BackendInterface* backend =
-        runtime::get_backend_class(executorch::kBackendName);
     runtime::BackendOptions<1> options;
     if (temp_directory != nullptr)
       (void)options.set_option(executorch::kTempDirectory, temp_directory);
+    return init_with(options, data, processed, method, specs);
+  }
+
+  // The same, with any load-time options of the backend.
+  template <typename Options>
+  static runtime::Result<Handle> init_with(
+      Options&& options, const runtime::NamedDataMap* data,
+      const std::string& processed, const char* method = "forward",
+      const std::vector<runtime::CompileSpec>& specs = {}) {
+    runtime::BackendInterface* backend =
+        runtime::get_backend_class(executorch::kBackendName);
     runtime::BackendInitContext context(
         nullptr, nullptr, method, data,
         {options.view().data(), options.view().size()});

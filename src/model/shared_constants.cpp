@@ -1,0 +1,86 @@
+#include "model/shared_constants.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+#include "base/bytes.h"
+#include "tensor/allocator.h"
+
+namespace berth::model {
+namespace {
+
+constexpr std::int64_t kNone[] = {0};
+constexpr std::int64_t kStep[] = {1};
+
+// All bytes of the storage; an empty view of it begins where it does.
+Result<base::Bytes> storage_of(const Tensor& tensor) {
+  BERTH_TRY(const Tensor start, tensor.view(kNone, kStep, 0));
+  return base::Bytes(static_cast<const std::byte*>(start.data()),
+                     tensor.storage_size_bytes());
+}
+
+// `like` on `memory`, which is as long as its whole storage.
+Result<Tensor> moved_to(void* memory, const Tensor& like) {
+  BERTH_TRY(const Tensor storage,
+            Tensor::borrow(memory, like.storage_size_bytes(), kNone, kStep,
+                           like.dtype()));
+  return storage.view(like.sizes(), like.strides(), like.storage_offset());
+}
+
+Result<base::Descriptor> make_file() {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  // MFD_NOEXEC_SEAL, which some systems insist on, and kernels before 6.3 and
+  // the C library's headers do not know.
+  constexpr unsigned kNoExec = 8;
+  int fd = ::memfd_create("berth_constants", kFlags | kNoExec);
+  if (fd < 0 && errno == EINVAL) fd = ::memfd_create("berth_constants", kFlags);
+  if (fd < 0)
+    return fail(Code::kSystem, "cannot make a memory file for constants: ",
+                base::errno_text(errno));
+  return base::Descriptor(fd);
+}
+
+}  // namespace
+
+Result<SharedConstants> SharedConstants::copy_of(
+    const std::vector<NamedConstant>& constants) {
+  SharedConstants shared;
+  BERTH_TRY(shared.file_, make_file());
+  const auto write = [&](base::Bytes bytes) {
+    shared.size_bytes_ += bytes.size();
+    return base::write_all(shared.file_.get(), bytes, "a memory file");
+  };
+  constexpr std::array<std::byte, tensor::kAlignment> kPadding{};
+  for (const NamedConstant& constant : constants) {
+    shared.places_.push_back({constant, shared.size_bytes_});
+    BERTH_TRY(const base::Bytes bytes, storage_of(constant.tensor));
+    BERTH_CHECK(
+        noted(write(bytes), "sharing constant '" + constant.name + "'"));
+    const std::size_t over = bytes.size() % kPadding.size();
+    if (over != 0) BERTH_CHECK(write(std::span(kPadding).subspan(over)));
+  }
+  // Private mappings may still be written to; the file never again.
+  if (::fcntl(shared.file_.get(), F_ADD_SEALS,
+              F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return fail(Code::kSystem,
+                "cannot seal a memory file: ", base::errno_text(errno));
+  return shared;
+}
+
+Result<LentConstants> SharedConstants::lend() const {
+  BERTH_TRY(LentConstants lent, LentConstants::on(file_.get(), size_bytes_));
+  for (const Place& place : places_) {
+    std::byte* memory =
+        lent.memory() == nullptr ? nullptr : lent.memory() + place.offset;
+    BERTH_CHECK(
+        lent.add(place.constant.name, moved_to(memory, place.constant.tensor)));
+  }
+  return lent;
+}
+
+}  // namespace berth::model

@@ -1,9 +1,8 @@
 #include "shim/ops/sgemm.h"
 
-#include <dnnl.h>
-
 #include <optional>
 
+#include "shim/ops/dnnl.h"
 #include "shim/ops/scratch.h"
 #include "shim/ops/small_sgemm.h"
 #include "tensor/copy.h"
@@ -68,6 +67,7 @@ Status sgemm(float alpha, const Matrix<const float>& a,
     return sgemm(alpha, a, packed<const float>(copy.data(), b.rows, b.cols),
                  beta, out);
   }
+  BERTH_TRY(DnnlSgemm* const dnnl_sgemm, find_dnnl_sgemm());
   const dnnl_status_t status =
       dnnl_sgemm(left->transposed, right->transposed, out.rows, out.cols,
                  a.cols, alpha, left->data, left->leading, right->data,

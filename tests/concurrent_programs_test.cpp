@@ -230,7 +230,7 @@ TEST_F(ConcurrentProgramsTest, MethodsOfManyThreadsRunAtOnce) {
     ASSERT_EQ(modules.back()->load_method("forward"), RuntimeError::Ok);
   }
   // Three methods with two delegates of two replicas.
-  EXPECT_EQ(ProcessState::now().library_paths.size(), 12u);
+  EXPECT_EQ(loaded_paths().size(), 12u);
   std::atomic<int> wrong = 0;
   on_threads(3, [&](int t) {
     const TensorPtr input = make_tensor_ptr(

@@ -91,7 +91,7 @@ TEST_F(ProgramTest, TwoIdenticalPartitionsShareAKeyAndNothingElse) {
   EXPECT_EQ(delegates[0].library_key, delegates[1].library_key);
 
   const auto module = open("two_towers");
-  const auto paths = ProcessState::now().library_paths;
+  const auto paths = loaded_paths();
   EXPECT_EQ(std::set(paths.begin(), paths.end()).size(), 2u);
   EXPECT_TRUE(all_near(run(*module, tensors("two_towers", "in")),
                        tensors("two_towers", "out")));
@@ -109,7 +109,7 @@ TEST_F(ProgramTest, TwentyFourIdenticalPartitionsHaveTwentyFourFiles) {
   const Footprint before = footprint();
   {
     const auto module = open("twenty_four");
-    const auto paths = ProcessState::now().library_paths;
+    const auto paths = loaded_paths();
     EXPECT_EQ(std::set(paths.begin(), paths.end()).size(), 24u);
     EXPECT_EQ(footprint().files, before.files + 24);
     EXPECT_EQ(objects_below(temp_.path()), 24u);

@@ -158,8 +158,7 @@ TEST_F(ReplicasTest, EachHasALibraryOfItsOwnAndAllAreGoneAfterwards) {
   EXPECT_EQ(paths.size(), 4u);
   EXPECT_EQ(paths.front(), model->library_path());
   EXPECT_EQ(std::set(paths.begin(), paths.end()).size(), 4u);
-  EXPECT_THAT(ProcessState::now().library_paths,
-              ::testing::UnorderedElementsAreArray(paths));
+  EXPECT_THAT(loaded_paths(), ::testing::UnorderedElementsAreArray(paths));
   EXPECT_EQ(footprint().files, before.files + 4);
   EXPECT_EQ(objects_below(temp_.path()), 4u);
 
@@ -173,7 +172,8 @@ TEST_F(ReplicasTest, EachHasALibraryOfItsOwnAndAllAreGoneAfterwards) {
 
 TEST_F(ReplicasTest, AFailureOfAnyCallWhileLoadingLeavesNothing) {
   ModelOptions options = replicas(3);
-  options.temp_directory = temp_.path();  // There is no other to fall back to.
+  options.temp_directory = temp_.path();
+  options.placement = Placement::kFile;  // There is nothing to fall back to.
   ASSERT_TRUE(load("mlp_lib", options).has_value());
   const Footprint before = footprint();
   int failed = 0;

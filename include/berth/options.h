@@ -71,7 +71,7 @@ struct ModelOptions {
   // keep state, its replica alone sees: with more than 1, what a run finds
   // there depends on which one it gets, so a model that keeps state needs 1. A
   // library that lacks the functions to share (docs/compatibility.md) has its
-  // constants once a replica.
+  // constants once a replica. Sharing them takes memfd_create().
   std::size_t replicas = 1;
 
   // What a run beyond these does.

@@ -24,8 +24,8 @@ namespace {
 // static destructors.
 struct Registry {
   std::mutex mutex;
-  std::map<void*, std::string> open;
-  std::vector<std::string> pinned;
+  std::map<void*, LoadedLibrary> open;
+  std::vector<PinnedLibrary> pinned;
 
   static Registry& instance() {
     static auto* registry = new Registry;
@@ -62,12 +62,21 @@ AddressRange range_of(const std::string& path) {
   return search.range;
 }
 
+// What the C library offers beside the function that Berth serves. Runtimes of
+// other languages call it themselves.
+constexpr std::string_view kThreadExit = "__cxa_thread_atexit_impl";
+
+struct Prepared {
+  PlacedImage placed;
+  bool leaves_thread_exits;
+};
+
 // A re-identified copy of `image`. The copy is parsed again where it was put:
 // what is checked must be what is mapped, even if the caller's bytes change
 // meanwhile.
-Result<PlacedImage> place(base::Bytes bytes, const elf::Host& host,
-                          std::span<const std::string_view> entry_points,
-                          const ModelOptions& options) {
+Result<Prepared> prepare(base::Bytes bytes, const elf::Host& host,
+                         std::span<const std::string_view> entry_points,
+                         const ModelOptions& options) {
   BERTH_TRY(const elf::Image image, elf::Image::parse(bytes));
   const auto policy =
       elf::Policy::judge(image, host, entry_points, options.instruction_set);
@@ -78,13 +87,15 @@ Result<PlacedImage> place(base::Bytes bytes, const elf::Host& host,
   BERTH_TRY(const elf::Image after, noted(elf::Image::parse(written.bytes()),
                                           "checking what was placed"));
   BERTH_CHECK(elf::Identity::verify(image, after));
-  return placed;
+  return Prepared{std::move(placed),
+                  std::ranges::count(policy.other_imports, kThreadExit) != 0};
 }
 
 }  // namespace
 
 Library::Library(Library&& other) noexcept
     : image_(std::move(other.image_)),
+      leaves_thread_exits_(other.leaves_thread_exits_),
       handle_(std::exchange(other.handle_, nullptr)),
       range_(other.range_) {}
 
@@ -92,6 +103,7 @@ Library& Library::operator=(Library&& other) noexcept {
   if (this != &other) {
     (void)close();
     image_ = std::move(other.image_);
+    leaves_thread_exits_ = other.leaves_thread_exits_;
     handle_ = std::exchange(other.handle_, nullptr);
     range_ = other.range_;
   }
@@ -103,8 +115,10 @@ Library::~Library() { (void)close(); }
 Result<Library> Library::open(base::Bytes image, const elf::Host& host,
                               std::span<const std::string_view> entry_points,
                               const ModelOptions& options) {
-  BERTH_TRY(PlacedImage placed, place(image, host, entry_points, options));
-  return map(std::move(placed));
+  BERTH_TRY(Prepared prepared, prepare(image, host, entry_points, options));
+  BERTH_TRY(Library library, map(std::move(prepared.placed)));
+  library.leaves_thread_exits_ = prepared.leaves_thread_exits;
+  return library;
 }
 
 Result<Library> Library::map(PlacedImage image) {
@@ -138,10 +152,12 @@ Status Library::identify() {
                 "', found '", entry->l_name, "'");
   Registry& registry = Registry::instance();
   const std::lock_guard lock(registry.mutex);
-  const auto [other, is_new] = registry.open.emplace(handle_, path());
+  const auto [other, is_new] = registry.open.emplace(
+      handle_,
+      LoadedLibrary{path(), image_.in_memory(), image_.fallback_reason()});
   if (!is_new)
     return fail(Code::kInternal, "expected a new library for '", path(),
-                "', found the handle of '", other->second, "'");
+                "', found the handle of '", other->second.path, "'");
   return ok();
 }
 
@@ -170,7 +186,7 @@ Status Library::unmap() {
     // Before the loader may give the same handle to another library.
     const std::lock_guard lock(registry.mutex);
     const auto entry = registry.open.find(handle_);
-    if (entry != registry.open.end() && entry->second == path())
+    if (entry != registry.open.end() && entry->second.path == path())
       registry.open.erase(entry);
   }
   {
@@ -183,10 +199,18 @@ Status Library::unmap() {
   void* pinned = loaded_already(path());
   if (pinned != nullptr) os().dlclose(pinned);
   if (pinned == nullptr && range_of(path()).end == 0) return ok();
+  std::string reason =
+      leaves_thread_exits_
+          ? "it registered destructors of threads with the C library (" +
+                std::string(kThreadExit) +
+                "), which keeps it until those threads have ended"
+          : "somebody else holds it: a handle of a dlopen() of its path, or "
+            "another library that was bound to its symbols";
+  auto error = fail(Code::kInternal, "'", path(),
+                    "' stayed mapped after it was closed: ", reason);
   const std::lock_guard lock(registry.mutex);
-  registry.pinned.push_back(path());
-  return fail(Code::kInternal, "'", path(),
-              "' stayed mapped after it was closed");
+  registry.pinned.push_back({path(), std::move(reason)});
+  return error;
 }
 
 Status Library::close() {
@@ -196,20 +220,23 @@ Status Library::close() {
   return unmapped ? removed : unmapped;
 }
 
-std::vector<std::string> loaded_paths() {
+std::vector<LoadedLibrary> loaded() {
   Registry& registry = Registry::instance();
   const std::lock_guard lock(registry.mutex);
-  std::vector<std::string> paths;
-  for (const auto& [handle, path] : registry.open) paths.push_back(path);
-  return paths;
+  std::vector<LoadedLibrary> libraries;
+  for (const auto& [handle, library] : registry.open)
+    libraries.push_back(library);
+  return libraries;
 }
 
-std::vector<std::string> pinned_paths() {
+std::vector<PinnedLibrary> pinned() {
   Registry& registry = Registry::instance();
   const std::lock_guard lock(registry.mutex);
+  // What held one may have let go meanwhile.
+  std::erase_if(registry.pinned, [](const PinnedLibrary& library) {
+    return range_of(library.path).end == 0;
+  });
   return registry.pinned;
 }
-
-std::size_t pinned_count() { return pinned_paths().size(); }
 
 }  // namespace berth::library

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "berth/options.h"
+#include "berth/process.h"
 #include "berth/result.h"
 #include "elf/host.h"
 #include "library/placed_image.h"
@@ -80,15 +81,16 @@ class Library {
   Result<void*> address_of(const char* name) const;
 
   PlacedImage image_;
-  void* handle_ = nullptr;  // Null: closed.
+  bool leaves_thread_exits_ = false;  // To the C library, which then keeps it.
+  void* handle_ = nullptr;            // Null: closed.
   AddressRange range_;
 };
 
-// The paths of the libraries that are open, in no order.
-std::vector<std::string> loaded_paths();
+// The libraries that are open, in no order.
+std::vector<LoadedLibrary> loaded();
 
-// The paths of those that close() could not get rid of, oldest first.
-std::vector<std::string> pinned_paths();
-std::size_t pinned_count();
+// Those that close() could not get rid of and that the loader has still, oldest
+// first.
+std::vector<PinnedLibrary> pinned();
 
 }  // namespace berth::library

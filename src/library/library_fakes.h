@@ -38,6 +38,12 @@ inline Result<Library> open_bytes(
   return Library::open(bytes, OpenHost(), entry_points, options);
 }
 
+inline std::vector<std::string> loaded_paths() {
+  std::vector<std::string> paths;
+  for (const LoadedLibrary& library : loaded()) paths.push_back(library.path);
+  return paths;
+}
+
 inline Result<Library> open_fake(const std::string& name,
                                  const std::string& temp_directory) {
   return open_bytes(read_fake(name), temp_directory);

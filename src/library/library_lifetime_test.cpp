@@ -1,12 +1,15 @@
 // How a Library ends: with its threads, with its process, and not at all.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <future>
 #include <latch>
+#include <memory>
 #include <thread>
 
 #include "library/library.h"
@@ -16,7 +19,6 @@
 namespace berth::library {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::files_below;
 using ::testing::HasSubstr;
@@ -60,7 +62,7 @@ TEST(Close, UnmapsWhileTheThreadThatRanTheLibraryLivesOn) {
   EXPECT_TRUE(closed) << closed.error();
   EXPECT_EQ(mapping_count(counted.library->path()), 0u);
   EXPECT_EQ(counted.destroyed, 2) << "the closer ends what threads left";
-  EXPECT_EQ(pinned_count(), 0u);
+  EXPECT_TRUE(pinned().empty());
   end.set_value();
   thread.join();
   EXPECT_EQ(counted.destroyed, 2);
@@ -117,6 +119,81 @@ TEST(Close, EndsTheThreadLocalsOfItsOwnLibraryOnly) {
   EXPECT_EQ(second.destroyed, 1);
 }
 
+// Threads of a pool, which nobody joins: OpenMP keeps its own for good, so this
+// is a child, of which they are no part of what other tests fork.
+TEST(Close, UnmapsWhileTheWorkersOfOpenMpLiveOn) {
+  const TempDirectory temp;
+  const auto rounds = [&] {
+    for (int round = 0; round < 20; ++round) {
+      static int destroyed;
+      destroyed = 0;
+      auto library = open_fake("library_workers", temp.path());
+      if (!library) return 1;
+      library->find_symbol<void(int*)>("report_destroyed")(&destroyed);
+      const int touched = library->find_symbol<int(int)>("touch_workers")(4);
+      if (touched < 2) return 2;
+      if (!library->close()) return 3;
+      if (destroyed != touched) return 4;
+      if (mapping_count(temp.path()) != 0) return 5;
+    }
+    return 0;
+  };
+  EXPECT_EQ(testing::in_child(rounds), 0);
+}
+
+TEST(Close, UnmapsWhileADetachedThreadLivesOn) {
+  const TempDirectory temp;
+  Counted counted(temp);
+  ASSERT_NE(counted.touch, nullptr);
+  // Shared with the thread, which outlives the test's own frame.
+  struct Signals {
+    std::promise<void> touched;
+    std::promise<void> end;
+    std::promise<void> ended;
+  };
+  auto signals = std::make_shared<Signals>();
+  std::thread([signals, touch = counted.touch] {
+    touch();
+    signals->touched.set_value();
+    signals->end.get_future().wait();
+    signals->ended.set_value();
+  }).detach();
+  signals->touched.get_future().wait();
+  EXPECT_TRUE(counted.library->close());
+  EXPECT_EQ(counted.destroyed, 1);
+  EXPECT_EQ(mapping_count(temp.path()), 0u);
+  signals->end.set_value();
+  signals->ended.get_future().wait();
+  EXPECT_EQ(counted.destroyed, 1);
+}
+
+// A thread that no C++ code made, ended from within.
+TEST(Close, FindsNothingLeftOfAPosixThreadThatWasCancelledOrExited) {
+  const TempDirectory temp;
+  Counted counted(temp);
+  ASSERT_NE(counted.touch, nullptr);
+  static void (*touch)();
+  touch = counted.touch;
+  const auto exits = [](void*) -> void* {
+    touch();
+    ::pthread_exit(nullptr);
+  };
+  const auto waits = [](void*) -> void* {
+    touch();
+    for (;;) ::pause();
+  };
+  pthread_t threads[2];
+  ASSERT_EQ(::pthread_create(&threads[0], nullptr, exits, nullptr), 0);
+  ASSERT_EQ(::pthread_create(&threads[1], nullptr, waits, nullptr), 0);
+  ASSERT_EQ(::pthread_cancel(threads[1]), 0);
+  for (const pthread_t thread : threads) ::pthread_join(thread, nullptr);
+  const int before = counted.destroyed;
+  EXPECT_GE(before, 1) << "a cancel may come before the touch";
+  EXPECT_TRUE(counted.library->close());
+  EXPECT_EQ(counted.destroyed, before);
+  EXPECT_EQ(mapping_count(temp.path()), 0u);
+}
+
 TEST(Close, DropsWhatStaticDestructorsLeaveToTheThread) {
   const TempDirectory temp;
   static int destroyed = 0;
@@ -152,20 +229,46 @@ TEST(PinnedLibrary, IsReportedAndItsFileRemoved) {
   // Somebody else, a profiler for example, holds it too.
   void* other = ::dlopen(library->path().c_str(), RTLD_NOW);
   ASSERT_NE(other, nullptr);
-  const std::size_t pinned_before = pinned_count();
   const Status closed = library->close();
   ASSERT_FALSE(closed);
   EXPECT_EQ(closed.error().code(), Code::kInternal);
   EXPECT_THAT(closed.error().to_string(), HasSubstr("stayed mapped"));
-  EXPECT_EQ(pinned_count(), pinned_before + 1);
-  EXPECT_THAT(pinned_paths(), Contains(library->path()));
+  ASSERT_EQ(pinned().size(), 1u);
+  EXPECT_EQ(pinned()[0].path, library->path());
+  EXPECT_THAT(pinned()[0].reason, HasSubstr("somebody else holds it"));
   EXPECT_THAT(files_below(temp.path()), IsEmpty());
-  EXPECT_THAT(loaded_paths(), IsEmpty());
+  EXPECT_THAT(testing::loaded_paths(), IsEmpty());
   // The next one is not taken for it.
   auto next = open_fake("library_answers_2", temp.path());
   ASSERT_TRUE(next) << next.error();
   EXPECT_EQ(next->find_symbol<int()>("answer")(), 2);
   ::dlclose(other);
+  EXPECT_TRUE(pinned().empty()) << "it has gone meanwhile";
+}
+
+// Fault: a destructor left with the C library keeps a library mapped.
+TEST(PinnedLibrary, IsSaidToWaitForItsThreadsWhereItDoes) {
+  const TempDirectory temp;
+  auto library = open_fake("library_pins", temp.path());
+  ASSERT_TRUE(library) << library.error();
+  std::promise<void> left;
+  std::promise<void> end;
+  std::thread thread([&] {
+    library->find_symbol<void()>("leave_to_the_c_library")();
+    left.set_value();
+    end.get_future().wait();
+  });
+  left.get_future().wait();
+  const Status closed = library->close();
+  ASSERT_FALSE(closed);
+  EXPECT_THAT(closed.error().to_string(),
+              HasSubstr("until those threads have ended"));
+  ASSERT_EQ(pinned().size(), 1u);
+  end.set_value();
+  thread.join();
+  // The loader looks around when the next one goes.
+  EXPECT_TRUE(open_fake("library_answers_1", temp.path())->close());
+  EXPECT_TRUE(pinned().empty());
 }
 
 TEST(ProcessExit, InTheMiddleOfARunRemovesTheFile) {

@@ -13,6 +13,9 @@
 #include "library/library_fakes.h"
 #include "library/library_testing.h"
 
+// A name that the fake libraries define, too.
+extern "C" __attribute__((visibility("default"))) int answer() { return 99; }
+
 namespace berth::library {
 namespace {
 
@@ -22,6 +25,7 @@ using testing::files_below;
 using ::testing::HasSubstr;
 using testing::in_child;
 using ::testing::IsEmpty;
+using testing::loaded_paths;
 using testing::mapping_count;
 using testing::open_fake;
 using testing::read_fake;
@@ -103,25 +107,58 @@ TEST_P(Copies, OfOneLibraryShareNoState) {
 
 INSTANTIATE_TEST_SUITE_P(Library, Copies, ::testing::Values(2, 24));
 
-TEST(Library, IsNeverTakenForAnotherOfTheSameName) {
+class Reuse : public ::testing::TestWithParam<Placement> {};
+
+INSTANTIATE_TEST_SUITE_P(Placements, Reuse,
+                         ::testing::Values(Placement::kFile,
+                                           Placement::kMemory));
+
+// Fault: a stale library for a path, a descriptor's number or a soname that was
+// used before.
+TEST_P(Reuse, OfNamesGivesNobodyAnotherLibrary) {
   const TempDirectory temp;
-  // Both call themselves libanswers.so; one of each stays open.
-  const auto one = open_fake("library_answers_1", temp.path());
-  const auto two = open_fake("library_answers_2", temp.path());
-  ASSERT_TRUE(one && two);
-  std::set<std::string> paths = {one->path(), two->path()};
-  for (int i = 0; i < 50; ++i) {
-    for (const int value : {1, 2}) {
-      auto library =
-          open_fake("library_answers_" + std::to_string(value), temp.path());
-      ASSERT_TRUE(library) << library.error();
-      EXPECT_EQ(call(*library, "answer"), value);
-      EXPECT_TRUE(paths.insert(library->path()).second) << library->path();
-      EXPECT_TRUE(library->close());
+  ModelOptions options;
+  options.temp_directory = temp.path();
+  options.placement = GetParam();
+  // Both call themselves libanswers.so.
+  const auto open = [&](int value) {
+    return Library::open(read_fake("library_answers_" + std::to_string(value)),
+                         testing::OpenHost(), {}, options);
+  };
+  std::set<std::string> paths;
+  const auto alternate = [&] {
+    for (int i = 0; i < 50; ++i) {
+      for (const int value : {1, 2}) {
+        auto library = open(value);
+        ASSERT_TRUE(library) << library.error();
+        EXPECT_EQ(call(*library, "answer"), value);
+        EXPECT_TRUE(paths.insert(library->path()).second) << library->path();
+        EXPECT_TRUE(library->close());
+      }
     }
-  }
+  };
+  alternate();
+  // And while one of each stays open.
+  const auto one = open(1);
+  const auto two = open(2);
+  ASSERT_TRUE(one && two);
+  alternate();
   EXPECT_EQ(call(*one, "answer"), 1);
   EXPECT_EQ(call(*two, "answer"), 2);
+}
+
+// Fault: a name that the host program exports, too.
+TEST(Library, PrefersItsOwnDefinitionsToTheHosts) {
+  const TempDirectory temp;
+  ASSERT_NE(::dlsym(RTLD_DEFAULT, "answer"), nullptr)
+      << "the host exports nothing of that name";
+  EXPECT_EQ(answer(), 99);
+  for (const int value : {1, 2, 1}) {
+    const auto library =
+        open_fake("library_answers_" + std::to_string(value), temp.path());
+    ASSERT_TRUE(library) << library.error();
+    EXPECT_EQ(call(*library, "answer_by_name"), value);
+  }
 }
 
 TEST(Library, IsOpenedAndClosedByManyThreadsAtOnce) {
@@ -142,6 +179,24 @@ TEST(Library, IsOpenedAndClosedByManyThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(files_below(temp.path()), IsEmpty());
   EXPECT_EQ(mapping_count(temp.path()), 0u);
+}
+
+// Fault: thread-local memory of which the loader has only so much at start.
+TEST(Library, MayBeOneOfTwoHundredWithThreadLocalMemory) {
+  const TempDirectory temp;
+  const auto bytes = read_fake("library_thread_memory");
+  std::vector<Library> libraries;
+  for (int i = 0; i < 200; ++i) {
+    auto library = testing::open_bytes(bytes, temp.path());
+    ASSERT_TRUE(library) << i << ": " << library.error();
+    libraries.push_back(std::move(*library));
+  }
+  std::thread([&] {
+    for (int i = 0; i < 200; ++i)
+      EXPECT_EQ(libraries[static_cast<std::size_t>(i)].find_symbol<int(int)>(
+                    "fill")(i % 100),
+                i % 100);
+  }).join();
 }
 
 TEST(Library, ClosesWhatIsAssignedOver) {

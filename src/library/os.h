@@ -1,5 +1,5 @@
-// The operating system calls that this room makes, in one table, so that a test
-// can make each of them fail.
+// The operating system calls by which a model comes and goes, in one table, so
+// that a test can make each of them fail.
 #pragma once
 
 #include <sys/stat.h>

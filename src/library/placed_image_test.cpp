@@ -1,7 +1,13 @@
 #include "library/placed_image.h"
 
 #include <gmock/gmock.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 
 #include "library/placement_testing.h"
@@ -147,6 +153,52 @@ TEST(Automatic, FallsBackFromARealNoexecReadOnlyOrFullDirectory) {
     });
     if (end == kNotPermitted) GTEST_SKIP() << "mounting is not permitted here";
     EXPECT_EQ(end, 0) << one.reason;
+  }
+}
+
+// Makes this process's memfd_create() fail as a hardened sandbox does.
+bool forbid_memfd(int error) {
+  const auto refusal =
+      static_cast<std::uint32_t>(SECCOMP_RET_ERRNO | (error & 0xffff));
+  std::array<sock_filter, 4> filter = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, refusal),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program = {static_cast<unsigned short>(filter.size()),
+                              filter.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// Fault: a sandbox without memfd.
+TEST(Memory, ThatASandboxForbidsIsRefusedOrNotNeeded) {
+  for (const int error : {EPERM, ENOSYS}) {
+    const TempDirectory temp;
+    const int end = in_child([&] {
+      if (!forbid_memfd(error)) return kNotPermitted;
+      if (const auto image = place(options_for(temp));
+          !image || image->in_memory())
+        return 1;
+      const auto memory = place(options_for(temp, Placement::kMemory));
+      if (memory ||
+          reason(memory).find("cannot create memory") == std::string::npos)
+        return 2;
+      const auto both = place([] {
+        ModelOptions options;
+        options.temp_directory = "/nowhere";
+        return options;
+      }());
+      if (both) return 3;
+      return reason(both).find("/nowhere") != std::string::npos &&
+                     reason(both).find("cannot create memory") !=
+                         std::string::npos
+                 ? 0
+                 : 4;
+    });
+    if (end == kNotPermitted) GTEST_SKIP() << "seccomp is not permitted here";
+    EXPECT_EQ(end, 0) << error;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "library/os.h"
 #include "shim/handle.h"
 
 namespace berth::model {
@@ -17,8 +18,8 @@ Tensor& tensor_of(AtenTensorHandle handle) { return **shim::borrow(handle); }
 
 Result<LentConstants> LentConstants::on(int file, std::size_t size_bytes) {
   if (size_bytes == 0) return LentConstants(nullptr, 0);
-  void* memory = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_NORESERVE, file, 0);
+  void* memory = library::os().mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_NORESERVE, file, 0);
   if (memory == MAP_FAILED)
     return fail(errno == ENOMEM ? Code::kOutOfMemory : Code::kSystem,
                 "cannot map ", size_bytes,

@@ -5,7 +5,7 @@
 namespace berth {
 
 ProcessState ProcessState::now() {
-  return {library::loaded_paths(), library::pinned_count()};
+  return {library::loaded(), library::pinned()};
 }
 
 }  // namespace berth

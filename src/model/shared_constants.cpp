@@ -9,10 +9,13 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "library/os.h"
 #include "tensor/allocator.h"
 
 namespace berth::model {
 namespace {
+
+using library::os;
 
 constexpr std::int64_t kNone[] = {0};
 constexpr std::int64_t kStep[] = {1};
@@ -37,8 +40,9 @@ Result<base::Descriptor> make_file() {
   // MFD_NOEXEC_SEAL, which some systems insist on, and kernels before 6.3 and
   // the C library's headers do not know.
   constexpr unsigned kNoExec = 8;
-  int fd = ::memfd_create("berth_constants", kFlags | kNoExec);
-  if (fd < 0 && errno == EINVAL) fd = ::memfd_create("berth_constants", kFlags);
+  int fd = os().memfd_create("berth_constants", kFlags | kNoExec);
+  if (fd < 0 && errno == EINVAL)
+    fd = os().memfd_create("berth_constants", kFlags);
   if (fd < 0)
     return fail(Code::kSystem, "cannot make a memory file for constants: ",
                 base::errno_text(errno));
@@ -53,7 +57,7 @@ Result<SharedConstants> SharedConstants::copy_of(
   BERTH_TRY(shared.file_, make_file());
   const auto write = [&](base::Bytes bytes) {
     shared.size_bytes_ += bytes.size();
-    return base::write_all(shared.file_.get(), bytes, "a memory file");
+    return os().write_all(shared.file_.get(), {&bytes, 1}, "a memory file");
   };
   constexpr std::array<std::byte, tensor::kAlignment> kPadding{};
   for (const NamedConstant& constant : constants) {
@@ -65,8 +69,8 @@ Result<SharedConstants> SharedConstants::copy_of(
     if (over != 0) BERTH_CHECK(write(std::span(kPadding).subspan(over)));
   }
   // Private mappings may still be written to; the file never again.
-  if (::fcntl(shared.file_.get(), F_ADD_SEALS,
-              F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+  if (os().add_seals(shared.file_.get(), F_SEAL_WRITE | F_SEAL_SHRINK |
+                                             F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return fail(Code::kSystem,
                 "cannot seal a memory file: ", base::errno_text(errno));
   return shared;

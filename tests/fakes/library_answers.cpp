@@ -27,7 +27,9 @@ inline int& shared_by_g_plus_plus() {
 
 #define BERTH_EXPORT extern "C" __attribute__((visibility("default")))
 
-BERTH_EXPORT int answer() { return ANSWER; }
+BERTH_EXPORT __attribute__((noinline)) int answer() { return ANSWER; }
+// By the name, which the host may define, too.
+BERTH_EXPORT int answer_by_name() { return answer(); }
 BERTH_EXPORT int count_calls() { return ++calls; }
 BERTH_EXPORT int count_inline_calls() { return ++shared_by_g_plus_plus(); }
 

@@ -29,9 +29,10 @@ inline Result<Model> load_delegate(const std::string& name,
                      options);
 }
 
-// Inputs of the model "int_div" of which one element divides by zero.
-inline std::vector<Tensor> dividing_by_zero() {
-  const auto inputs = tensors("int_div", "in");
+// Inputs of a division model of which one element divides by zero.
+inline std::vector<Tensor> dividing_by_zero(
+    const std::string& name = "int_div") {
+  const auto inputs = tensors(name, "in");
   std::vector<Tensor> zeros = {*inputs[0].clone(), *inputs[1].clone()};
   static_cast<std::int64_t*>(zeros[1].data())[5] = 0;
   return zeros;

@@ -73,7 +73,7 @@ Footprint Footprint::now(const fs::path& temp) {
     if (entry.is_regular_file()) ++footprint.files;
   }
   footprint.handles = shim::live_handle_count();
-  footprint.pinned = ProcessState::now().pinned_libraries;
+  footprint.pinned = ProcessState::now().pinned.size();
   return footprint;
 }
 
@@ -82,6 +82,13 @@ std::ostream& operator<<(std::ostream& out, const Footprint& footprint) {
              << " mappings, " << footprint.files << " files, "
              << footprint.handles << " handles, " << footprint.pinned
              << " pinned";
+}
+
+std::vector<std::string> loaded_paths() {
+  std::vector<std::string> paths;
+  for (const LoadedLibrary& library : ProcessState::now().libraries)
+    paths.push_back(library.path);
+  return paths;
 }
 
 std::size_t objects_below(const std::filesystem::path& directory) {

@@ -41,6 +41,9 @@ struct Footprint {
 };
 std::ostream& operator<<(std::ostream& out, const Footprint& footprint);
 
+// The paths of the libraries that Berth has mapped now.
+std::vector<std::string> loaded_paths();
+
 // How many objects of the loader come from files below `directory`. Unlike the
 // mappings, these are nobody's but the loader's.
 std::size_t objects_below(const std::filesystem::path& directory);

@@ -56,6 +56,11 @@ CLI::App* add_run(CLI::App& app, berth::cli::RunOptions& options) {
       ->check(CLI::Range(1, 1024));
   run->add_option("--temp-dir", options.source.temp_directory,
                   "Where the libraries' private files are made");
+  run->add_option("--placement", options.source.placement,
+                  "Where the libraries are put: a private file, memory, or "
+                  "memory where no file can be (default: BERTH_PLACEMENT, else "
+                  "automatic)")
+      ->check(CLI::IsMember({"automatic", "file", "memory"}));
   run->add_flag("--json", options.json, "JSON instead of a table");
   return run;
 }

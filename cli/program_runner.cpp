@@ -101,7 +101,7 @@ Result<std::unique_ptr<Runner>> load_program(const Source& source) {
   auto module = source.data_paths.empty()
                     ? std::make_unique<Module>(source.path)
                     : std::make_unique<Module>(source.path, source.data_paths);
-  runtime::BackendOptions<2> options;
+  runtime::BackendOptions<3> options;
   runtime::LoadBackendOptionsMap options_map;
   if (!source.temp_directory.empty()) {
     if (source.temp_directory.size() >= runtime::kMaxOptionValueLength)
@@ -112,6 +112,9 @@ Result<std::unique_ptr<Runner>> load_program(const Source& source) {
     (void)options.set_option(berth::executorch::kTempDirectory,
                              source.temp_directory.c_str());
   }
+  if (!source.placement.empty())
+    (void)options.set_option(berth::executorch::kPlacement,
+                             source.placement.c_str());
   (void)options.set_option(berth::executorch::kReplicas, source.replicas);
   (void)options_map.set_options(berth::executorch::kBackendName,
                                 options.view());

@@ -31,7 +31,7 @@ struct Output {
 };
 
 struct Report {
-  std::vector<std::string> library_paths;
+  std::vector<LoadedLibrary> libraries;
   std::vector<std::string> libtorch;
   std::vector<Output> outputs;
   double load_us = 0;
@@ -41,7 +41,7 @@ struct Report {
   std::size_t differing_runs = 0;  // Of those that several threads made.
   std::size_t resident_bytes = 0;
   std::vector<std::string> left_files;
-  std::vector<std::string> left_mapped;
+  std::vector<PinnedLibrary> left_mapped;
 
   bool agrees() const {
     return differing_runs == 0 &&
@@ -160,6 +160,24 @@ Status repeat(const RunOptions& options,
   return ok();
 }
 
+// What destroying everything has left behind: by Berth's own account, and by
+// the process's maps, which say "(deleted)" behind the path of a removed file.
+void look_afterwards(Report& report) {
+  report.left_mapped = ProcessState::now().pinned;
+  const auto mapped = mapped_files(".so");
+  for (const auto& [path, in_memory, reason] : report.libraries) {
+    if (in_memory) continue;
+    if (std::filesystem::exists(path)) report.left_files.push_back(path);
+    const auto is_left = [&path = path](const std::string& map) {
+      return map.starts_with(path);
+    };
+    if (std::ranges::count(report.left_mapped, path, &PinnedLibrary::path) ==
+            0 &&
+        std::ranges::any_of(mapped, is_left))
+      report.left_mapped.push_back({path, "not known"});
+  }
+}
+
 Result<Report> execute(const RunOptions& options, bool program) {
   Report report;
   BERTH_TRY(const auto inputs, read_all(options.inputs));
@@ -170,7 +188,7 @@ Result<Report> execute(const RunOptions& options, bool program) {
     runners.push_back(std::move(runner));
   }
   report.load_us = microseconds_since(start);
-  report.library_paths = ProcessState::now().library_paths;
+  report.libraries = ProcessState::now().libraries;
 
   start = Clock::now();
   BERTH_TRY(auto outputs, runners.front()->run(inputs));
@@ -183,14 +201,7 @@ Result<Report> execute(const RunOptions& options, bool program) {
     BERTH_CHECK(write_outputs(options.output_directory, outputs));
 
   runners.clear();
-  const auto mapped = mapped_files(".so");
-  for (const std::string& path : report.library_paths) {
-    if (std::filesystem::exists(path)) report.left_files.push_back(path);
-    // The loader's maps say "(deleted)" behind a removed file's path.
-    for (const std::string& map : mapped) {
-      if (map.starts_with(path)) report.left_mapped.push_back(path);
-    }
-  }
+  look_afterwards(report);
   return report;
 }
 
@@ -198,10 +209,12 @@ void print_table(const RunOptions& options, const Report& report) {
   fmt::print("{}", options.source.path);
   if (!options.source.method.empty())
     fmt::print("  method {}", options.source.method);
-  fmt::print("\n  libraries   {} loaded, each from a file of its own\n",
-             report.library_paths.size());
-  for (const std::string& path : report.library_paths)
-    fmt::print("              {}\n", path);
+  fmt::print("\n  libraries   {} loaded, each from a place of its own\n",
+             report.libraries.size());
+  for (const auto& [path, in_memory, reason] : report.libraries) {
+    fmt::print("              {}{}\n", path, in_memory ? "  in memory" : "");
+    if (!reason.empty()) fmt::print("                because {}\n", reason);
+  }
   if (report.libtorch.empty()) {
     fmt::print("  libtorch    not mapped\n");
   } else {
@@ -234,6 +247,8 @@ void print_table(const RunOptions& options, const Report& report) {
              static_cast<double>(report.resident_bytes) / 1e6);
   fmt::print("  afterwards  {} files left, {} libraries mapped\n",
              report.left_files.size(), report.left_mapped.size());
+  for (const auto& [path, reason] : report.left_mapped)
+    fmt::print("              {} stayed mapped: {}\n", path, reason);
 }
 
 void print_json(const RunOptions& options, const Report& report) {
@@ -246,9 +261,21 @@ void print_json(const RunOptions& options, const Report& report) {
     }
     outputs.push_back(std::move(entry));
   }
+  Json libraries = Json::array();
+  Json in_memory = Json::array();
+  for (const LoadedLibrary& library : report.libraries) {
+    libraries.push_back(library.path);
+    if (library.in_memory)
+      in_memory.push_back(
+          {{"path", library.path}, {"because", library.fallback_reason}});
+  }
+  Json left = Json::array();
+  for (const auto& [path, reason] : report.left_mapped)
+    left.push_back({{"path", path}, {"reason", reason}});
   const Json json = {{"file", options.source.path},
                      {"method", options.source.method},
-                     {"libraries", report.library_paths},
+                     {"libraries", std::move(libraries)},
+                     {"in_memory", std::move(in_memory)},
                      {"libtorch", report.libtorch},
                      {"outputs", std::move(outputs)},
                      {"agrees", report.agrees()},
@@ -259,7 +286,7 @@ void print_json(const RunOptions& options, const Report& report) {
                      {"differing_runs", report.differing_runs},
                      {"resident_bytes", report.resident_bytes},
                      {"files_left", report.left_files},
-                     {"libraries_left", report.left_mapped}};
+                     {"libraries_left", std::move(left)}};
   fmt::print("{}\n", json.dump(2));
 }
 

@@ -28,6 +28,9 @@ class LibraryRunner final : public Runner {
     ModelOptions options;
     options.label = source.path;
     options.temp_directory = source.temp_directory;
+    if (!source.placement.empty()) {
+      BERTH_TRY(options.placement, parse_placement(source.placement));
+    }
     options.replicas = static_cast<std::size_t>(source.replicas);
     BERTH_TRY(Model model, Model::load(image, weights, options));
     return std::make_unique<LibraryRunner>(std::move(model));

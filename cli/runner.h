@@ -18,7 +18,8 @@ struct Source {
   std::vector<std::string> data_paths;  // .ptd files, or one weights blob.
   std::string method;                   // Of a program; "forward" by default.
   std::string temp_directory;
-  int replicas = 1;  // Of each library.
+  std::string placement;  // As parse_placement() reads it; empty: the default.
+  int replicas = 1;       // Of each library.
 };
 
 // Owns     what it loaded; destroying it closes everything.

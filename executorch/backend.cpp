@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -56,6 +57,17 @@ Status read_concurrency(const runtime::BackendInitContext& context,
   return ok();
 }
 
+// A string option; nothing when it is not given.
+Result<std::optional<std::string>> string_option(
+    const runtime::BackendInitContext& context, const char* key) {
+  const auto value = context.get_runtime_spec<const char*>(key);
+  if (value.ok()) return std::optional<std::string>(value.get());
+  if (value.error() == runtime::Error::NotFound)
+    return std::optional<std::string>();
+  return fail(Code::kInvalidArgument, "the backend option '", key,
+              "' should be a string");
+}
+
 Result<ModelOptions> options_of(const runtime::BackendInitContext& context,
                                 runtime::ArrayRef<runtime::CompileSpec> specs) {
   ModelOptions options;
@@ -66,12 +78,13 @@ Result<ModelOptions> options_of(const runtime::BackendInitContext& context,
     options.instruction_set.assign(static_cast<const char*>(spec.value.buffer),
                                    spec.value.nbytes);
   }
-  const auto directory = context.get_runtime_spec<const char*>(kTempDirectory);
-  if (directory.ok()) {
-    options.temp_directory = directory.get();
-  } else if (directory.error() != runtime::Error::NotFound) {
-    return fail(Code::kInvalidArgument, "the backend option '", kTempDirectory,
-                "' should be a string");
+  BERTH_TRY(const auto directory, string_option(context, kTempDirectory));
+  options.temp_directory = directory.value_or("");
+  BERTH_TRY(const auto placement, string_option(context, kPlacement));
+  if (placement) {
+    BERTH_TRY(options.placement,
+              noted(parse_placement(*placement),
+                    "reading the backend option 'placement'"));
   }
   BERTH_CHECK(read_concurrency(context, options));
   return options;

@@ -52,6 +52,26 @@ def test_a_program_runs_without_libtorch_and_leaves_nothing(models, tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.mark.parametrize("file", ["two_towers/model.pte", "mlp_lib/model.so"])
+def test_libraries_are_placed_where_they_are_asked_to_be(models, tmp_path, file):
+    arguments = (models / file, "--input", (models / file).parent / "in0.npy")
+    count = 2 if file.endswith(".pte") else 1
+    memory = run_json(*arguments, "--placement", "memory", "--temp-dir", tmp_path)
+    assert len(memory["in_memory"]) == count and not list(tmp_path.iterdir())
+    assert memory["in_memory"][0]["because"] == "" and memory["libraries_left"] == []
+    assert run_json(*arguments, "--placement", "file")["in_memory"] == []
+    # Where there can be no file it says so, and runs all the same.
+    nowhere = ("--temp-dir", "/proc/self/no-such-place")
+    fallback = run_json(*arguments, *nowhere)
+    assert "no-such-place" in fallback["in_memory"][0]["because"]
+    done = berth("run", *arguments, *nowhere)
+    assert done.returncode == 0 and "in memory\n" in done.stdout
+    done = berth("run", *arguments, *nowhere, "--placement", "file")
+    assert done.returncode == 17 and "no-such-place" in done.stderr
+    done = berth("run", *arguments, BERTH_PLACEMENT="disk")
+    assert done.returncode == 11 and "expected 'automatic', 'file' or 'memory'" in done.stderr
+
+
 def test_a_program_takes_its_weights_from_a_ptd_file(models):
     folder = models / "mlp_external"
     arguments = (folder / "model.pte", "--input", folder / "in0.npy", "--expect", folder / "out0.npy")

@@ -16,9 +16,11 @@ namespace berth::executorch {
 // The id that a program's delegates carry.
 inline constexpr const char* kBackendName = "BerthBackend";
 
-// A load-time option of the backend, as ExecuTorch hands them on: the directory
-// in which the libraries' private files are made (ModelOptions says the rest).
+// Load-time options of the backend, as ExecuTorch hands them on: the directory
+// in which the libraries' private files are made, and whether there are to be
+// files, "automatic", "file" or "memory" (ModelOptions says the rest).
 inline constexpr char kTempDirectory[] = "temp_directory";
+inline constexpr char kPlacement[] = "placement";
 
 // Load-time options for whoever executes one delegate from several threads at
 // once, as ExecuTorch's own methods do not: how many calls may overlap, an

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <future>
+#include <latch>
 #include <thread>
 
 #include "berth/model.h"
+#include "library/library_testing.h"
 #include "support/delegates.h"
 #include "support/models.h"
 
@@ -17,6 +20,12 @@ class IsolationTest : public ::testing::Test {
  protected:
   TempDirectory temp_;
 };
+
+// Which of the two this process is, CTest says.
+TEST_F(IsolationTest, LibtorchIsInTheProcessOrNot) {
+  const bool is_here = library::testing::mapping_count("libtorch_cpu") > 0;
+  EXPECT_EQ(is_here, std::getenv("BERTH_TEST_LIBTORCH") != nullptr);
+}
 
 // Every generated kernel keeps a pointer into its own stack in a variable of
 // which g++ allows one per process. Unedited, two libraries share it: one that
@@ -71,17 +80,39 @@ TEST_F(IsolationTest, ALibraryGoesWhileTheThreadThatFailedInItLivesOn) {
   runner.join();
 }
 
-TEST_F(IsolationTest, ManyThreadsLoadRunAndDestroyAtOnce) {
-  const char* const names[] = {"mlp", "int_div", "mlp"};
+class ManyThreads : public ::testing::TestWithParam<Placement> {
+ protected:
+  TempDirectory temp_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Placements, ManyThreads,
+                         ::testing::Values(Placement::kFile,
+                                           Placement::kMemory),
+                         [](const auto& param_info) {
+                           return param_info.param == Placement::kFile
+                                      ? "File"
+                                      : "Memory";
+                         });
+
+// Fault: state that loads of several threads share.
+TEST_P(ManyThreads, LoadRunAndDestroyAtOnce) {
+  // Different ones, equal ones, and one of two replicas.
+  const char* const names[] = {"mlp", "int_div", "mlp", "no_weights"};
+  ModelOptions options;
+  options.placement = GetParam();
+  options.file_prefix = "threads";
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
-  for (int t = 0; t < 8; ++t) {
-    threads.emplace_back([&, t] {
-      const std::string name = names[t % 3];
+  std::latch start(16);
+  for (int t = 0; t < 16; ++t) {
+    threads.emplace_back([&, t, mine = options]() mutable {
+      const std::string name = names[t % 4];
+      mine.replicas = t == 0 ? 2 : 1;
       const auto inputs = tensors(name, "in");
       const auto expected = tensors(name, "out");
+      start.arrive_and_wait();
       for (int round = 0; round < 5; ++round) {
-        auto model = load_delegate(name);
+        auto model = load_delegate(name, mine);
         if (!model) {
           ++wrong;
           continue;
@@ -97,6 +128,7 @@ TEST_F(IsolationTest, ManyThreadsLoadRunAndDestroyAtOnce) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(objects_below(temp_.path()), 0u);
+  EXPECT_EQ(library::testing::mapping_count("memfd:threads_"), 0u);
   const Footprint after = Footprint::now(temp_.path());
   EXPECT_EQ(after.mappings, 0u);
   EXPECT_EQ(after.files, 0u);

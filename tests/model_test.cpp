@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <fstream>
 #include <thread>
 
+#include "berth/inspection.h"
 #include "support/models.h"
 
 namespace berth::testing {
@@ -225,6 +228,49 @@ TEST_F(ModelTest, EveryCutPointIsAnError) {
     EXPECT_NE(model.error().code(), Code::kInternal);
   }
   EXPECT_EQ(Footprint::now(temp_.path()), before);
+}
+
+// Fault: C and C++ libraries of the host that are too old, or not there.
+TEST_F(ModelTest, WhatTheHostLacksIsNamedBeforeAnythingIsMapped) {
+  const auto sound = read(model_path("mlp_lib", "model.so"));
+  const auto refusal_with = [&](std::string_view old, std::string_view other) {
+    auto bytes = sound;
+    auto* const begin = reinterpret_cast<char*>(bytes.data());
+    const std::string wanted = std::string(1, '\0').append(old).append(1, '\0');
+    auto* const found =
+        std::search(begin, begin + bytes.size(), wanted.begin(), wanted.end());
+    EXPECT_NE(found, begin + bytes.size()) << old;
+    std::copy(other.begin(), other.end(), found + 1);
+    const auto model = Model::load(bytes);
+    EXPECT_FALSE(model.has_value());
+    EXPECT_EQ(model.error().code(), Code::kIncompatible);
+    return model.error().to_string();
+  };
+  EXPECT_THAT(refusal_with("GLIBC_2.14", "GLIBC_9.99"),
+              HasSubstr("version 'GLIBC_9.99' of 'libc.so.6' is not found"));
+  EXPECT_THAT(refusal_with("GLIBCXX_3.4.30", "GLIBCXX_9.4.30"),
+              HasSubstr("version 'GLIBCXX_9.4.30' of 'libstdc++.so.6' is not "
+                        "found"));
+  EXPECT_THAT(refusal_with("libgcc_s.so.1", "libnone_.so.1"),
+              HasSubstr("'libnone_.so.1'"));
+  EXPECT_EQ(objects_below(temp_.path()), 0u);
+}
+
+// Fault: a library that asks for an executable stack, as all compiled by torch
+// do, and gets it for the whole process.
+TEST_F(ModelTest, TheProcesssStackIsNotMadeExecutable) {
+  const auto bytes = read(model_path("mlp_lib", "model.so"));
+  ASSERT_TRUE(Inspection::of(bytes)->executable_stack);
+  const auto model = Model::load(bytes);
+  ASSERT_TRUE(model.has_value()) << model.error();
+  std::ifstream maps("/proc/self/maps");
+  int stacks = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("[stack]") == std::string::npos) continue;
+    ++stacks;
+    EXPECT_THAT(line, HasSubstr(" rw-p "));
+  }
+  EXPECT_EQ(stacks, 1);
 }
 
 TEST_F(ModelTest, BytesThatAreNoLibraryAreRefusedForWhatTheyAre) {

@@ -47,7 +47,7 @@ def own_files():
 def models() -> pathlib.Path:
     out = ROOT / "build" / "models"
     subprocess.run(
-        [sys.executable, ROOT / "tests/models/make.py", "--out", out, "two_towers", "mlp_lib"],
+        [sys.executable, ROOT / "tests/models/make.py", "--out", out, "two_towers", "mlp_lib", "int_div"],
         check=True,
     )
     return out
@@ -73,6 +73,42 @@ def test_two_identical_partitions_run_beside_torch(models):
         del method
         import gc; gc.collect()
         assert not own_files(), own_files()
+        """,
+        models,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_library_goes_while_the_thread_that_failed_in_it_lives_on(models):
+    done = run(
+        """
+        import threading
+        import torch
+        import berth.executorch
+        from executorch.runtime import Runtime
+
+        method = Runtime.get().load_program("int_div/model.pte").load_method("forward")
+        inputs = [torch.from_numpy(numpy.load(f"int_div/in{i}.npy")) for i in range(2)]
+        inputs[1].view(-1)[3] = 0
+        failed, gone = threading.Event(), threading.Event()
+
+        def fail_and_stay():
+            try:
+                method.execute(inputs)
+            except RuntimeError:
+                failed.set()
+            gone.wait()
+
+        thread = threading.Thread(target=fail_and_stay)
+        thread.start()
+        assert failed.wait(60)
+        assert len(own_files()) == 1, own_files()
+        del method
+        import gc; gc.collect()
+        assert not own_files(), own_files()
+        assert thread.is_alive()
+        gone.set()
+        thread.join()
         """,
         models,
     )

@@ -142,16 +142,33 @@ def dynamic(out: Path) -> None:
         save_case(out, model, (torch.randn(size, 64),), after=f"_b{size}")
 
 
-@fixture
-def int_div(out: Path) -> None:
+def division(out: Path, side: int) -> None:
     """A zero in the second input is an error that the library reports."""
 
     class Divide(nn.Module):
         def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
             return a // b
 
-    inputs = (torch.arange(-32, 32).reshape(8, 8), torch.arange(1, 65).reshape(8, 8))
-    program(out, Divide(), inputs)
+    count = side * side
+    program(
+        out,
+        Divide(),
+        (
+            torch.arange(-count // 2, count // 2).reshape(side, side),
+            torch.arange(1, count + 1).reshape(side, side),
+        ),
+    )
+
+
+@fixture
+def int_div(out: Path) -> None:
+    division(out, 8)
+
+
+@fixture
+def int_div_large(out: Path) -> None:
+    """Long enough that two runs are sure to meet."""
+    division(out, 256)
 
 
 def products(out: Path, dtype: torch.dtype) -> None:

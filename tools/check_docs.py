@@ -57,6 +57,24 @@ def paths(tree: Any) -> Iterator[Violation]:
                 yield document, _line(prose, match.start()), f"link to '{match[1]}' leads nowhere"
 
 
+def faults(tree: Any) -> Iterator[Violation]:
+    """Every test that docs/faults.md names is in the file that it names."""
+    document = "docs/faults.md"
+    if not tree.exists(document):
+        return
+    for number, row in enumerate(tree.text(document).splitlines(), 1):
+        path = ""
+        for word in re.findall(r"`[^`]+`|\b[A-Z]\w+\.[A-Z]\w+", row):
+            if word.startswith("`"):
+                path = word.strip("`")
+                continue
+            suite, name = word.split(".")
+            if not path or not tree.exists(path):
+                yield document, number, f"'{word}' is of no file"
+            elif not re.search(rf"TEST(_[FP])?\({suite},\s*{name}\)", tree.text(path)):
+                yield document, number, f"{path} has no test {word}"
+
+
 def examples(tree: Any) -> Iterator[Violation]:
     """A block below the comment <!-- path --> is that file, to the letter."""
     for document, text in _documents(tree):

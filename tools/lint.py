@@ -365,6 +365,7 @@ CHECKS: tuple[Check, ...] = (
     check_docs.examples,
     check_docs.versions,
     check_docs.codes,
+    check_docs.faults,
 )
 
 

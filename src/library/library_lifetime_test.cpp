@@ -182,11 +182,18 @@ TEST(Close, FindsNothingLeftOfAPosixThreadThatWasCancelledOrExited) {
     touch();
     for (;;) ::pause();
   };
-  pthread_t threads[2];
-  ASSERT_EQ(::pthread_create(&threads[0], nullptr, exits, nullptr), 0);
-  ASSERT_EQ(::pthread_create(&threads[1], nullptr, waits, nullptr), 0);
-  ASSERT_EQ(::pthread_cancel(threads[1]), 0);
-  for (const pthread_t thread : threads) ::pthread_join(thread, nullptr);
+  pthread_t exited{};
+  ASSERT_EQ(::pthread_create(&exited, nullptr, exits, nullptr), 0);
+  ::pthread_join(exited, nullptr);
+  EXPECT_EQ(counted.destroyed, 1);
+  // ThreadSanitizer loses track of the locks of a thread that is cancelled in a
+  // call that it intercepts.
+  if (!testing::kThreadSanitizer) {
+    pthread_t cancelled{};
+    ASSERT_EQ(::pthread_create(&cancelled, nullptr, waits, nullptr), 0);
+    ASSERT_EQ(::pthread_cancel(cancelled), 0);
+    ::pthread_join(cancelled, nullptr);
+  }
   const int before = counted.destroyed;
   EXPECT_GE(before, 1) << "a cancel may come before the touch";
   EXPECT_TRUE(counted.library->close());

@@ -166,24 +166,23 @@ inline std::size_t descriptor_count() {
   return count;
 }
 
-// ThreadSanitizer reads the symbols of each library in which it sees a race,
-// suppressed ones too, through a mapping of its own that it keeps.
 #ifdef __SANITIZE_THREAD__
-inline constexpr bool kSanitizerMapsFiles = true;
+inline constexpr bool kThreadSanitizer = true;
 #else
-inline constexpr bool kSanitizerMapsFiles = false;
+inline constexpr bool kThreadSanitizer = false;
 #endif
 
-// Mappings of this process whose file name has `text` in it. Where the
-// sanitizer adds its own, only those with code, of which a library that is
-// mapped always has one.
+// Mappings of this process whose file name has `text` in it. ThreadSanitizer
+// reads the symbols of each library in which it sees a race, suppressed ones
+// too, through a mapping of its own that it keeps; so under it only those with
+// code, of which a library that is mapped always has one.
 inline std::size_t mapping_count(const std::string& text) {
   std::ifstream maps("/proc/self/maps");
   std::size_t count = 0;
   for (std::string line; std::getline(maps, line);) {
     if (line.find(text) == std::string::npos) continue;
     const std::string permissions = line.substr(line.find(' ') + 1, 4);
-    if (!kSanitizerMapsFiles || permissions[2] == 'x') ++count;
+    if (!kThreadSanitizer || permissions[2] == 'x') ++count;
   }
   return count;
 }

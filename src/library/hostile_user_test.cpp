@@ -81,6 +81,14 @@ class HostileUser : public ::testing::Test {
     return open_ + "/berth-" + std::to_string(kVictim);
   }
 
+  // The victim's directory, made by `user` and open to everybody.
+  int make_open_directory(uid_t user) const {
+    return as_user(user, [directory = victims_directory()] {
+      return ::mkdir(directory.c_str(), 0777) |
+             ::chmod(directory.c_str(), 0777);
+    });
+  }
+
   TempDirectory temp_;
   const std::string open_ = temp_.path() + "/open";
   const std::string home_ = temp_.path() + "/home";
@@ -100,13 +108,7 @@ TEST_F(HostileUser, WhoDoesNothingDoesNotMatter) {
 }
 
 TEST_F(HostileUser, WhoMadeTheDirectoryFirstIsFoundOut) {
-  ASSERT_EQ(as_user(kEnemy,
-                    [&] {
-                      const std::string directory = victims_directory();
-                      return ::mkdir(directory.c_str(), 0777) |
-                             ::chmod(directory.c_str(), 0777);
-                    }),
-            0);
+  ASSERT_EQ(make_open_directory(kEnemy), 0);
   EXPECT_EQ(victim_loads(Placement::kFile, "belongs to user 54321"), 20);
   EXPECT_EQ(victim_loads(Placement::kAutomatic, "belongs to user 54321"), 10);
   EXPECT_TRUE(fs::is_empty(victims_directory()));
@@ -124,13 +126,7 @@ TEST_F(HostileUser, WhoLinksTheDirectoryToTheVictimsOwnIsFoundOut) {
 }
 
 TEST_F(HostileUser, WhoPlantedNamesInADirectoryLeftOpenIsPassedOver) {
-  ASSERT_EQ(as_user(kVictim,
-                    [&] {
-                      const std::string directory = victims_directory();
-                      return ::mkdir(directory.c_str(), 0777) |
-                             ::chmod(directory.c_str(), 0777);
-                    }),
-            0);
+  ASSERT_EQ(make_open_directory(kVictim), 0);
   // For every process that there may be, the first names of all.
   ASSERT_EQ(as_user(kEnemy,
                     [&] {
@@ -166,13 +162,7 @@ TEST_F(HostileUser, WhoCouldReplaceTheDirectoryIsNotTrusted) {
 
 // A sweep removes only what is the sweeper's own and nobody's in use.
 TEST_F(HostileUser, WhoPlantedASweepersTargetLosesNothingOfTheVictims) {
-  ASSERT_EQ(as_user(kVictim,
-                    [&] {
-                      const std::string directory = victims_directory();
-                      return ::mkdir(directory.c_str(), 0777) |
-                             ::chmod(directory.c_str(), 0777);
-                    }),
-            0);
+  ASSERT_EQ(make_open_directory(kVictim), 0);
   ASSERT_EQ(as_user(kEnemy,
                     [&] {
                       const std::string start =

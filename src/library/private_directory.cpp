@@ -9,6 +9,7 @@
 #include <ios>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -101,22 +102,25 @@ class Verified {
     return *verified;
   }
 
-  // A path that leads nowhere when there is none.
-  std::string path_for(const std::string& parent) {
-    const std::lock_guard lock(mutex_);
-    const auto found = directories_.find(parent);
-    return found == directories_.end() ? std::string() : found->second.path;
-  }
+  struct Directory {
+    std::string path;
+    dev_t device;
+    ino_t inode;
 
-  bool is_same(const std::string& parent, int fd) {
-    struct stat about {};
-    if (os().fstat(fd, &about) != 0) return false;
+    // Whether `fd` is it, as it was when it was verified.
+    bool is(int fd) const {
+      struct stat about {};
+      return os().fstat(fd, &about) == 0 && device == about.st_dev &&
+             inode == about.st_ino && about.st_uid == ::geteuid() &&
+             (about.st_mode & kPermissions) == kOwnerOnly;
+    }
+  };
+
+  std::optional<Directory> find(const std::string& parent) {
     const std::lock_guard lock(mutex_);
     const auto found = directories_.find(parent);
-    return found != directories_.end() &&
-           found->second.device == about.st_dev &&
-           found->second.inode == about.st_ino && about.st_uid == ::geteuid() &&
-           (about.st_mode & kPermissions) == kOwnerOnly;
+    if (found == directories_.end()) return std::nullopt;
+    return found->second;
   }
 
   void add(const std::string& parent, int fd, const std::string& path) {
@@ -128,11 +132,6 @@ class Verified {
   }
 
  private:
-  struct Directory {
-    std::string path;
-    dev_t device;
-    ino_t inode;
-  };
   std::mutex mutex_;
   std::map<std::string, Directory> directories_;
 };
@@ -141,10 +140,10 @@ class Verified {
 
 Result<PrivateDirectory> PrivateDirectory::open(const std::string& parent) {
   Verified& verified = Verified::instance();
-  if (std::string path = verified.path_for(parent); !path.empty()) {
-    base::Descriptor directory = open_directory(path);
-    if (directory && verified.is_same(parent, directory.get()))
-      return PrivateDirectory(std::move(directory), std::move(path));
+  if (auto known = verified.find(parent)) {
+    base::Descriptor directory = open_directory(known->path);
+    if (directory && known->is(directory.get()))
+      return PrivateDirectory(std::move(directory), std::move(known->path));
   }
   BERTH_TRY(PrivateDirectory directory, verify(parent));
   verified.add(parent, directory.fd(), directory.path());

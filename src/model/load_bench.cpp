@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "elf/edited_bytes.h"
 #include "elf/identity.h"
+#include "elf/identity_testing.h"
 #include "elf/image.h"
 #include "elf/policy.h"
 #include "library/library.h"
@@ -64,17 +65,6 @@ constexpr std::array kFunctions = {model::abi::kCreateWithDevice,
                                    model::abi::kGetLastError};
 
 using Samples = std::map<std::string, std::vector<double>>;
-
-// The bytes as Berth would place them, so that the loader's work is the same.
-Result<std::vector<std::byte>> edited(base::Bytes bytes) {
-  BERTH_TRY(const elf::Image image, elf::Image::parse(bytes));
-  BERTH_TRY(const elf::Identity identity, elf::Identity::plan(image));
-  const elf::EditedBytes parts(bytes, identity.edits);
-  std::vector<std::byte> whole;
-  for (const base::Bytes part : parts.parts())
-    whole.insert(whole.end(), part.begin(), part.end());
-  return whole;
-}
 
 Status bare(base::Bytes bytes, const std::string& path, Samples& samples) {
   Lap lap;
@@ -129,7 +119,9 @@ Status berths(base::Bytes bytes, const ModelOptions& options,
 
 Status measure(const std::string& path, int rounds, Samples& samples) {
   BERTH_TRY(const auto bytes, base::read_file(path));
-  BERTH_TRY(const auto ready, edited(bytes));
+  // As Berth would place them, so that the loader's work is the same.
+  std::vector<std::byte> ready = bytes;
+  BERTH_CHECK(elf::testing::apply(ready));
   BERTH_CHECK(library::promote_self());
   ModelOptions file;
   file.placement = Placement::kFile;

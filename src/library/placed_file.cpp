@@ -14,6 +14,7 @@
 
 #include "library/os.h"
 #include "library/private_directory.h"
+#include "library/setting.h"
 #include "library/sweep.h"
 
 namespace berth::library {
@@ -61,9 +62,8 @@ std::vector<std::string> candidates(const ModelOptions& options) {
   if (!options.temp_directory.empty()) return {options.temp_directory};
   std::vector<std::string> directories;
   for (const char* name : {"BERTH_TMPDIR", "TMPDIR"}) {
-    // Not in a set-user-id program: its caller chose the environment.
-    const char* value = ::secure_getenv(name);
-    if (value != nullptr && *value != '\0') directories.emplace_back(value);
+    const std::string_view value = setting(name);
+    if (!value.empty()) directories.emplace_back(value);
   }
   directories.emplace_back("/tmp");
   return directories;

@@ -1,8 +1,9 @@
 #include "library/placed_image.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
+
+#include "library/setting.h"
 
 namespace berth::library {
 namespace {
@@ -19,12 +20,6 @@ Status check_prefix(const std::string& prefix) {
                 "': expected 1 to ", kPrefixMost,
                 " letters, digits, '-' and '_'");
   return ok();
-}
-
-// Nothing in a set-user-id program: its caller chose the environment.
-std::string_view setting(const char* name) {
-  const char* value = ::secure_getenv(name);
-  return value != nullptr ? value : "";
 }
 
 Result<Placement> chosen(Placement option) {

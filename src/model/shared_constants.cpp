@@ -1,21 +1,17 @@
 #include "model/shared_constants.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-
 #include <array>
 #include <cerrno>
 #include <span>
 #include <utility>
 
 #include "base/bytes.h"
+#include "library/memory_file.h"
 #include "library/os.h"
 #include "tensor/allocator.h"
 
 namespace berth::model {
 namespace {
-
-using library::os;
 
 constexpr std::int64_t kNone[] = {0};
 constexpr std::int64_t kStep[] = {1};
@@ -35,29 +31,19 @@ Result<Tensor> moved_to(void* memory, const Tensor& like) {
   return storage.view(like.sizes(), like.strides(), like.storage_offset());
 }
 
-Result<base::Descriptor> make_file() {
-  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  // MFD_NOEXEC_SEAL, which some systems insist on, and kernels before 6.3 and
-  // the C library's headers do not know.
-  constexpr unsigned kNoExec = 8;
-  int fd = os().memfd_create("berth_constants", kFlags | kNoExec);
-  if (fd < 0 && errno == EINVAL)
-    fd = os().memfd_create("berth_constants", kFlags);
-  if (fd < 0)
-    return fail(Code::kSystem, "cannot make a memory file for constants: ",
-                base::errno_text(errno));
-  return base::Descriptor(fd);
-}
-
 }  // namespace
 
 Result<SharedConstants> SharedConstants::copy_of(
     const std::vector<NamedConstant>& constants) {
   SharedConstants shared;
-  BERTH_TRY(shared.file_, make_file());
+  shared.file_ = library::create_memory_file("berth_constants", false);
+  if (!shared.file_)
+    return fail(Code::kSystem, "cannot make a memory file for constants: ",
+                base::errno_text(errno));
   const auto write = [&](base::Bytes bytes) {
     shared.size_bytes_ += bytes.size();
-    return os().write_all(shared.file_.get(), {&bytes, 1}, "a memory file");
+    return library::os().write_all(shared.file_.get(), {&bytes, 1},
+                                   "a memory file");
   };
   constexpr std::array<std::byte, tensor::kAlignment> kPadding{};
   for (const NamedConstant& constant : constants) {
@@ -69,8 +55,7 @@ Result<SharedConstants> SharedConstants::copy_of(
     if (over != 0) BERTH_CHECK(write(std::span(kPadding).subspan(over)));
   }
   // Private mappings may still be written to; the file never again.
-  if (os().add_seals(shared.file_.get(), F_SEAL_WRITE | F_SEAL_SHRINK |
-                                             F_SEAL_GROW | F_SEAL_SEAL) != 0)
+  if (!library::seal_memory_file(shared.file_.get()))
     return fail(Code::kSystem,
                 "cannot seal a memory file: ", base::errno_text(errno));
   return shared;

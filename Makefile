@@ -43,7 +43,7 @@ bench: build-release
 
 # Ten minutes for each target, starting from the committed corpus.
 fuzz: build-fuzz
-	@for target in image policy identity payload program; do \
+	@for target in image policy identity payload program package; do \
 	  mkdir -p build/fuzz/corpus/$$target; \
 	  build/fuzz/bin/$${target}_fuzz -max_total_time=600 -print_final_stats=1 \
 	    build/fuzz/corpus/$$target tests/corpus/$$target; \

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   const std::vector<berth::Tensor> inputs = {
       *berth::Tensor::borrow(values.data(), values.size() * sizeof(float),
                              sizes, {}, berth::DType::kFloat32)};
-  std::vector<berth::Tensor> outputs(model->output_count());
+  std::vector<berth::Tensor> outputs(model->outputs().size());
   return bench::measure([&] {
     outputs[0] = berth::Tensor();
     if (const auto status = model->run(inputs, outputs); !status) {

@@ -1,17 +1,16 @@
 #include "cli/inspect.h"
 
-#include <executorch/extension/data_loader/file_data_loader.h>
-#include <executorch/extension/flat_tensor/flat_tensor_data_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "berth/inspection.h"
 #include "cli/files.h"
-#include "cli/runner.h"
+#include "cli/inspect_package.h"
+#include "cli/library_report.h"
+#include "cli/named_data.h"
 #include "executorch/payload.h"
 #include "executorch/program.h"
 
@@ -23,116 +22,10 @@ using berth::executorch::Program;
 using berth::executorch::quoted_key;
 using Bytes = std::span<const std::byte>;
 
-// The named data of a program and of its .ptd files, by key.
-// Owns     copies of what came from the .ptd files.
-class NamedData {
- public:
-  static Result<NamedData> gather(const Program& program,
-                                  const std::vector<std::string>& data_paths) {
-    NamedData data;
-    for (const auto& [key, bytes] : program.named_data())
-      data.entries_.emplace(key, bytes);
-    for (const std::string& path : data_paths)
-      BERTH_CHECK(noted(data.add(path), "reading '" + path + "'"));
-    return data;
-  }
-
-  std::optional<Bytes> find(const std::string& key) const {
-    const auto found = entries_.find(key);
-    if (found == entries_.end()) return std::nullopt;
-    return found->second;
-  }
-
- private:
-  Status add(const std::string& path) {
-    namespace extension = ::executorch::extension;
-    auto loader = extension::FileDataLoader::from(path.c_str());
-    if (!loader.ok()) return fail(Code::kNotFound, "cannot open the file");
-    auto map = extension::FlatTensorDataMap::load(&loader.get());
-    if (!map.ok()) return fail(Code::kCorrupt, "not a .ptd file");
-    const auto count = map->get_num_keys();
-    if (!count.ok()) return fail(Code::kCorrupt, "the file has no keys");
-    for (std::uint32_t i = 0; i < count.get(); ++i) {
-      const auto key = map->get_key(i);
-      if (!key.ok()) return fail(Code::kCorrupt, "key ", i, " is not there");
-      const auto data = map->get_data(key.get());
-      if (!data.ok())
-        return fail(Code::kCorrupt, "the data of key ", quoted_key(key.get()),
-                    " cannot be read");
-      const auto* bytes = static_cast<const std::byte*>(data->data());
-      owned_.emplace_back(bytes, bytes + data->size());
-      entries_.emplace(key.get(), Bytes(owned_.back()));
-    }
-    return ok();
-  }
-
-  std::vector<std::vector<std::byte>> owned_;
-  std::map<std::string, Bytes> entries_;
-};
-
-Json to_json(const Inspection& library) {
-  return {{"size_bytes", library.size_bytes},
-          {"needed", library.needed},
-          {"served", library.served},
-          {"not_served", library.not_served},
-          {"other_imports", library.other_imports},
-          {"missing", library.missing},
-          {"unique_symbols", library.unique_symbols},
-          {"executable_stack", library.executable_stack},
-          {"tls_size_bytes", library.tls_size_bytes},
-          {"refusals", library.refusals}};
-}
-
-void print_list(std::string_view title, const std::vector<std::string>& items) {
-  constexpr std::size_t kWidth = 80;
-  std::string line = fmt::format("    {:<16}", title);
-  if (items.empty()) line += "none";
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
-    if (line.size() + item.size() + 1 > kWidth && line.size() > 20) {
-      fmt::print("{}\n", line);
-      line = std::string(20, ' ');
-    } else if (i > 0) {
-      line += ' ';
-    }
-    line += item;
-  }
-  fmt::print("{}\n", line);
-}
-
-// For people: without the prefix that nearly all of them share.
-std::vector<std::string> short_names(std::vector<std::string> names) {
-  constexpr std::string_view kPrefix = "aoti_torch_";
-  for (std::string& name : names) {
-    if (name.starts_with(kPrefix)) name.erase(0, kPrefix.size());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-void print_library(const Inspection& library) {
-  fmt::print("    {:<16}{} bytes\n", "size", library.size_bytes);
-  print_list("needs", library.needed);
-  print_list("served", short_names(library.served));
-  print_list("not served", short_names(library.not_served));
-  fmt::print("    {:<16}{} others (--json names them)\n", "imports",
-             library.other_imports.size());
-  print_list("not found", library.missing);
-  fmt::print("    {:<16}{}\n", "unique symbols", library.unique_symbols.size());
-  fmt::print("    {:<16}{}\n", "stack",
-             library.executable_stack ? "asks for an executable one, cleared"
-                                      : "not executable");
-  if (library.refusals.empty()) {
-    fmt::print("    {:<16}yes\n", "loadable here");
-  } else {
-    print_list("refused", library.refusals);
-  }
-}
-
 Status inspect_library(const InspectOptions& options) {
-  BERTH_TRY(const auto bytes, read_file(options.path));
-  BERTH_TRY(const Inspection library,
-            noted(Inspection::of(bytes), "reading '" + options.path + "'"));
+  BERTH_TRY(const MappedFile file, MappedFile::open(options.path));
+  BERTH_TRY(const Inspection library, noted(Inspection::of(file.bytes()),
+                                            "reading '" + options.path + "'"));
   if (options.json) {
     fmt::print("{}\n", to_json(library).dump(2));
   } else {
@@ -140,27 +33,6 @@ Status inspect_library(const InspectOptions& options) {
     print_library(library);
   }
   return ok();
-}
-
-// Which delegates have which library, in order of first use.
-struct Shared {
-  std::string key;
-  std::vector<std::string> users;  // "forward 0"
-};
-
-std::vector<Shared> libraries_of(const Program& program) {
-  std::vector<Shared> libraries;
-  for (const auto& method : program.methods()) {
-    for (std::size_t i = 0; i < method.delegates.size(); ++i) {
-      const std::string& key = method.delegates[i].library_key;
-      if (key.empty()) continue;
-      auto found = std::ranges::find(libraries, key, &Shared::key);
-      if (found == libraries.end())
-        found = libraries.insert(libraries.end(), Shared{key, {}});
-      found->users.push_back(method.name + " " + std::to_string(i));
-    }
-  }
-  return libraries;
 }
 
 std::string size_text(std::optional<Bytes> bytes) {
@@ -217,15 +89,15 @@ Json program_json(const Program& program, const NamedData& data) {
 }
 
 Status inspect_program(const InspectOptions& options) {
-  BERTH_TRY(const auto bytes, read_file(options.path));
-  BERTH_TRY(const Program program,
-            noted(Program::parse(bytes), "reading '" + options.path + "'"));
+  BERTH_TRY(const MappedFile file, MappedFile::open(options.path));
+  BERTH_TRY(const Program program, noted(Program::parse(file.bytes()),
+                                         "reading '" + options.path + "'"));
   BERTH_TRY(const NamedData data,
             NamedData::gather(program, options.data_paths));
   if (!options.json) print_program(options, program, data);
 
   Json libraries = Json::array();
-  for (const Shared& shared : libraries_of(program)) {
+  for (const SharedLibrary& shared : libraries_of(program)) {
     const auto image = data.find(shared.key);
     if (!options.json)
       fmt::print("  library {}  used by {}\n", quoted_key(shared.key),
@@ -256,8 +128,15 @@ Status inspect_program(const InspectOptions& options) {
 }  // namespace
 
 Status inspect(const InspectOptions& options) {
-  BERTH_TRY(const bool program, is_program(options.path));
-  return program ? inspect_program(options) : inspect_library(options);
+  BERTH_TRY(const FileKind kind, kind_of(options.path));
+  switch (kind) {
+    case FileKind::kPackage:
+      return inspect_package(options);
+    case FileKind::kProgram:
+      return inspect_program(options);
+    default:
+      return inspect_library(options);
+  }
 }
 
 }  // namespace berth::cli

@@ -10,8 +10,9 @@
 namespace berth::cli {
 
 struct InspectOptions {
-  std::string path;                     // .pte, or a library (.so).
+  std::string path;                     // .pt2, .pte, or a library (.so).
   std::vector<std::string> data_paths;  // .ptd
+  std::string model_name;               // Of a package; empty: all models.
   bool json = false;
 };
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 
 namespace berth::cli {
 namespace {
@@ -32,18 +31,60 @@ class Npy : public testing::Test {
 TEST_F(Npy, WhatIsWrittenIsReadBack) {
   const std::int64_t sizes[] = {2, 3};
   for (const DType dtype :
-       {DType::kFloat32, DType::kInt64, DType::kBool, DType::kBFloat16,
-        DType::kFloat16, DType::kComplex64}) {
+       {DType::kFloat32,        DType::kFloat64,       DType::kInt8,
+        DType::kInt16,          DType::kInt32,         DType::kInt64,
+        DType::kUInt8,          DType::kUInt16,        DType::kUInt32,
+        DType::kUInt64,         DType::kBool,          DType::kBFloat16,
+        DType::kFloat16,        DType::kComplex32,     DType::kComplex64,
+        DType::kComplex128,     DType::kFloat8E4M3FN,  DType::kFloat8E5M2,
+        DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2FNUZ}) {
     auto tensor = Tensor::empty(sizes, dtype);
     ASSERT_TRUE(tensor.has_value());
     std::memset(tensor->data(), 1, tensor->size_bytes());
     ASSERT_TRUE(write_npy(path_, *tensor).has_value());
-    const auto read = read_npy(path_);
+    const auto read = read_npy(path_, dtype);
     ASSERT_TRUE(read.has_value()) << read.error();
     EXPECT_EQ(read->dtype(), dtype);
     EXPECT_THAT(read->sizes(), ElementsAre(2, 3));
     EXPECT_EQ(std::memcmp(read->data(), tensor->data(), tensor->size_bytes()),
               0);
+  }
+}
+
+TEST_F(Npy, RawBytesAreReadAsWhatIsExpectedOfTheirSize) {
+  struct Case {
+    const char* descr;
+    std::optional<DType> expected;
+    std::optional<DType> read;
+  };
+  for (const Case& c : {
+           Case{"|V1", DType::kFloat8E5M2, DType::kFloat8E5M2},
+           Case{"<V1", DType::kFloat8E4M3FN, DType::kFloat8E4M3FN},
+           Case{"|V1", std::nullopt, std::nullopt},
+           Case{"|V1", DType::kUInt8, std::nullopt},
+           Case{"|V1", DType::kBFloat16, std::nullopt},
+           Case{"<V2", std::nullopt, DType::kBFloat16},
+           Case{"|V2", DType::kFloat32, DType::kBFloat16},
+           Case{"|V4", DType::kComplex32, DType::kComplex32},
+           Case{"|V4", DType::kFloat32, std::nullopt},
+           Case{"|V3", std::nullopt, std::nullopt},
+           Case{"|V", std::nullopt, std::nullopt},
+           // Types that NumPy has are what they say.
+           Case{"|u1", DType::kFloat8E5M2, DType::kUInt8},
+           Case{"<u2", DType::kBFloat16, DType::kUInt16},
+           Case{"<f1", std::nullopt, DType::kFloat8E5M2},
+       }) {
+    write(std::string("{'descr': '") + c.descr +
+              "', 'fortran_order': False, 'shape': (), }",
+          "data");
+    const auto read = read_npy(path_, c.expected);
+    ASSERT_EQ(read.has_value(), c.read.has_value()) << c.descr;
+    if (read) {
+      EXPECT_EQ(read->dtype(), *c.read) << c.descr;
+    } else {
+      EXPECT_EQ(read.error().code(), Code::kInvalidArgument) << c.descr;
+      EXPECT_THAT(read.error().to_string(), HasSubstr("raw bytes"));
+    }
   }
 }
 
@@ -104,7 +145,13 @@ TEST_F(Npy, SizesThatMemoryCannotHoldAreRefused) {
       "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, "
       "4611686018427387904), }",
       "");
-  EXPECT_FALSE(read_npy(path_).has_value());
+  const auto read = read_npy(path_);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_THAT(read.error().to_string(), HasSubstr("needs 2^64 or more bytes"));
+  write("{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776,), }",
+        "data");
+  EXPECT_THAT(read_npy(path_).error().to_string(),
+              HasSubstr("needs 1099511627776 bytes of data, found 4"));
 }
 
 TEST_F(Npy, TextIsNotNpy) {

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "berth/executorch.h"
+#include "cli/files.h"
+#include "executorch/program.h"
 
 namespace berth::cli {
 namespace {
@@ -30,18 +32,37 @@ void keep_log(et_timestamp_t, et_pal_log_level_t level, const char*,
   if (level == kError || level == kFatal) last_log().assign(message, length);
 }
 
+// Where it is the runtime's own; Berth's errors have their codes.
+Code code_of(runtime::Error error) {
+  switch (error) {
+    case runtime::Error::NotFound:
+    case runtime::Error::AccessFailed:
+      return Code::kNotFound;
+    case runtime::Error::InvalidProgram:
+      return Code::kCorrupt;
+    case runtime::Error::DelegateInvalidCompatibility:
+      return Code::kIncompatible;
+    case runtime::Error::NotSupported:
+    case runtime::Error::NotImplemented:
+    case runtime::Error::OperatorMissing:
+      return Code::kUnsupported;
+    case runtime::Error::MemoryAllocationFailed:
+    case runtime::Error::DelegateMemoryAllocationFailed:
+      return Code::kOutOfMemory;
+    case runtime::Error::Internal:
+      return Code::kInternal;
+    default:
+      return Code::kInvalidArgument;
+  }
+}
+
 // The reason behind `error`: Berth's own where it has one, else what the
 // runtime logged last.
 tl::unexpected<Error> failed(std::string_view doing, runtime::Error error) {
   if (auto reason = berth::executorch::take_last_error())
     return tl::unexpected<Error>(std::move(reason->note(doing)));
   const std::string log = std::exchange(last_log(), {});
-  const Code code =
-      error == runtime::Error::NotFound || error == runtime::Error::AccessFailed
-          ? Code::kNotFound
-      : error == runtime::Error::InvalidProgram ? Code::kCorrupt
-      : error == runtime::Error::Internal       ? Code::kInternal
-                                                : Code::kInvalidArgument;
+  const Code code = code_of(error);
   return fail(code, "ExecuTorch reports ", runtime::to_string(error),
               log.empty() ? "" : ": " + log, "; while ", doing);
 }
@@ -60,8 +81,13 @@ Result<Tensor> copy_out(const ::executorch::aten::Tensor& tensor) {
 // Owns     the module. Inputs are borrowed during run().
 class ProgramRunner final : public Runner {
  public:
-  ProgramRunner(std::unique_ptr<Module> module, std::string method)
-      : module_(std::move(module)), method_(std::move(method)) {}
+  ProgramRunner(std::unique_ptr<Module> module, std::string method,
+                std::vector<TensorSpec> inputs)
+      : module_(std::move(module)),
+        method_(std::move(method)),
+        inputs_(std::move(inputs)) {}
+
+  const std::vector<TensorSpec>& inputs() const override { return inputs_; }
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
     std::vector<TensorPtr> tensors;
@@ -91,7 +117,19 @@ class ProgramRunner final : public Runner {
  private:
   std::unique_ptr<Module> module_;
   std::string method_;
+  std::vector<TensorSpec> inputs_;
 };
+
+Result<std::vector<TensorSpec>> inputs_of(const std::string& path,
+                                          const std::string& method) {
+  BERTH_TRY(const MappedFile file, MappedFile::open(path));
+  BERTH_TRY(const executorch::Program program,
+            executorch::Program::parse(file.bytes()));
+  for (const auto& each : program.methods()) {
+    if (each.name == method) return each.inputs;
+  }
+  return std::vector<TensorSpec>();
+}
 
 }  // namespace
 
@@ -136,7 +174,10 @@ Result<std::unique_ptr<Runner>> load_program(const Source& source) {
     return failed(
         "loading method '" + source.method + "' of '" + source.path + "'",
         error);
-  return std::make_unique<ProgramRunner>(std::move(module), source.method);
+  BERTH_TRY(auto inputs, noted(inputs_of(source.path, source.method),
+                               "reading '" + source.path + "'"));
+  return std::make_unique<ProgramRunner>(std::move(module), source.method,
+                                         std::move(inputs));
 }
 
 }  // namespace berth::cli

@@ -12,10 +12,10 @@ namespace berth::cli {
 
 struct RunOptions {
   Source source;
-  std::vector<std::string> inputs;    // .npy
-  std::vector<std::string> expected;  // .npy, one an output, or none.
+  std::vector<std::string> inputs;    // .npy and .npz
+  std::vector<std::string> expected;  // The same, one array an output, or none.
   Tolerance tolerance;
-  std::string output_directory;  // Empty: outputs are not written.
+  std::string output;  // As write_arrays() takes it; empty: not written.
   int repeat = 1;
   int threads = 1;  // That share the runs after the first.
   bool json = false;

@@ -1,5 +1,5 @@
 // One way to run a file of each kind: an ExecuTorch program on the ExecuTorch
-// runtime, or a bare library on a Model.
+// runtime, a package or a bare library on a Model.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,16 @@
 
 #include "berth/options.h"
 #include "berth/result.h"
+#include "berth/signature.h"
 #include "berth/tensor.h"
 
 namespace berth::cli {
 
 struct Source {
-  std::string path;                     // .pte, or a library (.so).
+  std::string path;                     // .pt2, .pte, or a library (.so).
   std::vector<std::string> data_paths;  // .ptd files, or one weights blob.
-  std::string method;                   // Of a program; "forward" by default.
+  std::string model_name;               // Of a package.
+  std::string method = "forward";       // Of a program.
   std::string temp_directory;
   std::string placement;  // As parse_placement() reads it; empty: the default.
   int replicas = 1;       // Of each library.
@@ -29,11 +31,14 @@ class Runner {
   static Result<std::unique_ptr<Runner>> load(const Source& source);
   virtual ~Runner() = default;
 
+  // What run() takes, in order.
+  virtual const std::vector<TensorSpec>& inputs() const = 0;
+
+  // How inputs and outputs nest in the exported module; empty for programs.
+  virtual CallSpec call_spec() const { return {}; }
+
   // Row-major inputs in, row-major copies of the outputs out.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
 };
-
-// True when the file at `path` is a program by its first bytes.
-Result<bool> is_program(const std::string& path);
 
 }  // namespace berth::cli

@@ -14,6 +14,7 @@ if(BERTH_CLI)
   set_target_properties(berth_command PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${EXECUTORCH_RUNTIME_LIBRARY_DIR}")
   install(TARGETS berth_command)
+  include(command_words)
 endif()
 install(EXPORT berth-targets NAMESPACE berth:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/berth-config.cmake.in

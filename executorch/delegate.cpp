@@ -177,8 +177,8 @@ Result<Delegate> Delegate::load(const Payload& payload,
 }
 
 Status Delegate::execute(Values values) {
-  const std::size_t input_count = model_.input_count();
-  const std::size_t output_count = model_.output_count();
+  const std::size_t input_count = model_.inputs().size();
+  const std::size_t output_count = model_.outputs().size();
   if (values.size() != input_count + output_count)
     return fail(Code::kInvalidArgument, "the delegate takes ", input_count,
                 " inputs and ", output_count, " outputs, found ", values.size(),

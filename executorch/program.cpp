@@ -177,6 +177,57 @@ std::vector<std::string> operators_of(const schema::ExecutionPlan& plan) {
   return operators;
 }
 
+// A value of the plan, if it is a tensor.
+const schema::Tensor* tensor_at(const schema::ExecutionPlan& plan,
+                                std::int64_t index) {
+  const auto* values = plan.values();
+  if (values == nullptr || index < 0 || index >= values->size()) return nullptr;
+  return values->Get(static_cast<std::uint32_t>(index))->val_as_Tensor();
+}
+
+// Of sizes that may vary the program tells the largest.
+TensorSpec spec_of(const schema::Tensor& tensor) {
+  TensorSpec spec;
+  spec.is_known = true;
+  spec.dtype = static_cast<DType>(tensor.scalar_type());
+  if (tensor.sizes() == nullptr) return spec;
+  const bool is_fixed =
+      tensor.shape_dynamism() == schema::TensorShapeDynamism::STATIC;
+  for (const std::int32_t size : *tensor.sizes()) {
+    spec.sizes.push_back({is_fixed ? size : 0, size});
+    spec.strides.push_back(TensorSpec::kVaries);
+  }
+  return spec;
+}
+
+std::vector<TensorSpec> inputs_of(const schema::ExecutionPlan& plan) {
+  std::vector<TensorSpec> inputs;
+  if (plan.inputs() == nullptr) return inputs;
+  // Not known are those that are no tensors.
+  for (const std::int32_t index : *plan.inputs()) {
+    const schema::Tensor* tensor = tensor_at(plan, index);
+    inputs.push_back(tensor != nullptr ? spec_of(*tensor) : TensorSpec());
+    inputs.back().name = std::to_string(inputs.size() - 1);
+  }
+  return inputs;
+}
+
+std::vector<std::string> external_constants_of(
+    const schema::ExecutionPlan& plan) {
+  std::vector<std::string> keys;
+  const std::int64_t count =
+      plan.values() != nullptr ? plan.values()->size() : 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const schema::Tensor* tensor = tensor_at(plan, i);
+    const auto* extra =
+        tensor != nullptr ? tensor->extra_tensor_info() : nullptr;
+    if (extra != nullptr &&
+        extra->location() == schema::TensorDataLocation::EXTERNAL)
+      keys.push_back(text_of(extra->fully_qualified_name()));
+  }
+  return keys;
+}
+
 }  // namespace
 
 Result<Program> Program::parse(Bytes bytes) {
@@ -196,7 +247,11 @@ Result<Program> Program::parse(Bytes bytes) {
   }
   if (root.execution_plan() == nullptr) return program;
   for (const auto* plan : *root.execution_plan()) {
-    Method method{text_of(plan->name()), {}, operators_of(*plan)};
+    Method method{text_of(plan->name()),
+                  {},
+                  operators_of(*plan),
+                  inputs_of(*plan),
+                  external_constants_of(*plan)};
     if (plan->delegates() != nullptr) {
       for (const auto* entry : *plan->delegates()) {
         BERTH_TRY(Delegate delegate,

@@ -1,8 +1,8 @@
 // What a .pte says about itself, read without the runtime: methods, delegates,
 // the keys of their libraries, and the named data behind the keys.
 //
-// Running a program is ExecuTorch's business; this is for `berth inspect`, and
-// for tools. Input is untrusted.
+// Running a program is ExecuTorch's business; this is for `berth inspect` and
+// `berth check`, and for tools. Input is untrusted.
 //
 // Format: docs/formats.md, and the schema of the installed SDK.
 #pragma once
@@ -17,6 +17,7 @@
 
 #include "berth/export.h"
 #include "berth/result.h"
+#include "berth/signature.h"
 
 namespace berth::executorch {
 
@@ -38,6 +39,8 @@ class BERTH_API Program {
     std::string name;
     std::vector<Delegate> delegates;
     std::vector<std::string> operators;  // Those outside the delegates.
+    std::vector<TensorSpec> inputs;      // Named by their place.
+    std::vector<std::string> external_constants;  // Keys that a .ptd must have.
   };
 
   static Result<Program> parse(std::span<const std::byte> bytes);

@@ -22,7 +22,35 @@ struct Parts {
   std::uint32_t named_segment = 0;
   std::uint64_t segment_offset = 0;
   std::uint64_t segment_size = 4;
+  std::vector<std::int32_t> inputs = {0, 1, 2};
 };
+
+using Value = flatbuffers::Offset<schema::EValue>;
+
+Value tensor_value(flatbuffers::FlatBufferBuilder& builder,
+                   const std::vector<std::int32_t>& sizes,
+                   schema::TensorShapeDynamism dynamism,
+                   const char* external_key = nullptr) {
+  flatbuffers::Offset<schema::ExtraTensorInfo> extra;
+  if (external_key != nullptr)
+    extra = schema::CreateExtraTensorInfoDirect(
+        builder, 0, external_key, schema::TensorDataLocation::EXTERNAL);
+  const auto tensor =
+      schema::CreateTensorDirect(builder, schema::ScalarType::HALF, 0, &sizes,
+                                 nullptr, false, 0, 0, 0, dynamism, extra);
+  return schema::CreateEValue(builder, schema::KernelTypes::Tensor,
+                              tensor.Union());
+}
+
+// A fixed tensor, one that may vary, a number, and a constant in a .ptd.
+std::vector<Value> values(flatbuffers::FlatBufferBuilder& builder) {
+  using Dynamism = schema::TensorShapeDynamism;
+  return {tensor_value(builder, {2, 3}, Dynamism::STATIC),
+          tensor_value(builder, {64}, Dynamism::DYNAMIC_BOUND),
+          schema::CreateEValue(builder, schema::KernelTypes::Int,
+                               schema::CreateInt(builder, 7).Union()),
+          tensor_value(builder, {4}, Dynamism::STATIC, "layer.weight")};
+}
 
 // A program with one method of two delegates, Berth's and another's, and one
 // segment of four bytes.
@@ -45,10 +73,11 @@ Bytes build(const Parts& parts) {
                                           reference)};
   const std::vector<flatbuffers::Offset<schema::Operator>> operators = {
       schema::CreateOperatorDirect(builder, "aten::abs", "out")};
+  const std::vector<Value> all_values = values(builder);
   const std::vector<flatbuffers::Offset<schema::ExecutionPlan>> plans = {
-      schema::CreateExecutionPlanDirect(builder, "forward", 0, nullptr, nullptr,
-                                        nullptr, nullptr, &operators,
-                                        &delegates)};
+      schema::CreateExecutionPlanDirect(builder, "forward", 0, &all_values,
+                                        &parts.inputs, nullptr, nullptr,
+                                        &operators, &delegates)};
   const auto plan_vector = builder.CreateVector(plans);
   const auto segments = builder.CreateVector(
       std::vector<flatbuffers::Offset<schema::DataSegment>>{
@@ -109,6 +138,33 @@ TEST(Program, TellsMethodsDelegatesAndKeys) {
   const auto found = program->named_data().find(kLibraryKey);
   ASSERT_NE(found, program->named_data().end());
   EXPECT_EQ(std::memcmp(found->second.data(), "DATA", 4), 0);
+}
+
+TEST(Program, TellsWhatAMethodTakes) {
+  const Bytes bytes = build({});
+  const auto program = Program::parse(bytes);
+  ASSERT_TRUE(program.has_value()) << program.error();
+  const auto& inputs = program->methods()[0].inputs;
+  ASSERT_EQ(inputs.size(), 3u);
+  EXPECT_TRUE(inputs[0].is_known);
+  EXPECT_EQ(inputs[0].dtype, DType::kFloat16);
+  ASSERT_EQ(inputs[0].sizes.size(), 2u);
+  EXPECT_TRUE(inputs[0].sizes[1].is_fixed());
+  EXPECT_EQ(inputs[0].sizes[1].most, 3);
+  ASSERT_EQ(inputs[1].sizes.size(), 1u);
+  EXPECT_TRUE(inputs[1].sizes[0].contains(1));
+  EXPECT_FALSE(inputs[1].sizes[0].contains(65));
+  EXPECT_FALSE(inputs[2].is_known);
+  EXPECT_THAT(program->methods()[0].external_constants,
+              testing::ElementsAre("layer.weight"));
+}
+
+TEST(Program, AnInputThatIsNoValueIsNotKnown) {
+  const Bytes bytes = build({.inputs = {-1, 99}});
+  const auto program = Program::parse(bytes);
+  ASSERT_TRUE(program.has_value()) << program.error();
+  for (const TensorSpec& input : program->methods()[0].inputs)
+    EXPECT_FALSE(input.is_known);
 }
 
 TEST(Program, OlderProgramsHaveTheirMethodsKeys) {

@@ -47,7 +47,9 @@ struct Sharing {
 
 void share(const std::string& name, Sharing& sharing) {
   sharing.image = read(model_path(name, "model.so"));
-  auto first = Replica::load(sharing.image, weights_of(name), sharing.host, {});
+  const auto weights = weights_of(name);
+  auto first =
+      Replica::load(sharing.image, model::Weights(weights), sharing.host, {});
   ASSERT_TRUE(first.has_value()) << first.error();
   auto constants = first->share_constants();
   ASSERT_TRUE(constants.has_value()) << constants.error();
@@ -235,7 +237,7 @@ TEST_F(SharedConstantsTest, ALibraryThatCannotShareHasCopies) {
     *at = std::byte{'u'};
   }
   const model::ProcessHost host;
-  auto first = Replica::load(image, {}, host, {});
+  auto first = Replica::load(image, model::Weights(base::Bytes()), host, {});
   ASSERT_TRUE(first.has_value()) << first.error();
   const auto constants = first->share_constants();
   ASSERT_TRUE(constants.has_value()) << constants.error();

@@ -1,42 +1,10 @@
 """The berth command on compiled models: what it prints and how it ends."""
 
 import json
-import os
-import pathlib
-import subprocess
-import sys
 
 import numpy
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-COMMAND = pathlib.Path(os.environ.get("BERTH_COMMAND", ROOT / "build/release/bin/berth"))
-NAMES = ["two_towers", "mlp", "mlp_external", "mlp_lib", "mlp_lib_external", "stateful", "unserved"]
-
-
-@pytest.fixture(scope="session")
-def models() -> pathlib.Path:
-    out = ROOT / "build" / "models"
-    subprocess.run(
-        [sys.executable, ROOT / "tests/models/make.py", "--out", out, *NAMES], check=True
-    )
-    return out
-
-
-def berth(*arguments, **environment) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [COMMAND, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=dict(os.environ, **environment),
-        timeout=120,
-    )
-
-
-def run_json(*arguments) -> dict:
-    done = berth("run", *arguments, "--json")
-    assert done.returncode in (0, 1), done.stderr
-    return json.loads(done.stdout)
+from command import ROOT, berth, run_json
 
 
 def test_a_program_runs_without_libtorch_and_leaves_nothing(models, tmp_path):

@@ -30,7 +30,7 @@ FOLDERS = (
     ".ci", "bench", "cli", "cmake", "docs", "examples",
     "executorch", "include", "python", "src", "tests", "tools",
 )
-ROOMS = ("base", "elf", "library", "tensor", "shim", "model")
+ROOMS = ("base", "elf", "library", "tensor", "shim", "model", "pack")
 CLI_MAY_INCLUDE = {"executorch/payload.h", "executorch/program.h"}
 
 # Lines. The aim for sources is 300.
@@ -43,7 +43,7 @@ BUDGETS = {
 SOURCE_BUDGET = 400
 PUBLIC_HEADER_BUDGET = 200
 FUNCTION_BUDGET = 60
-PUBLIC_HEADERS_MOST = 12
+PUBLIC_HEADERS_MOST = 13
 
 # Where exceptions may be caught or thrown, and why.
 MAY_USE_EXCEPTIONS = {

@@ -32,7 +32,8 @@ serves them itself, {count} functions. A library that imports any other
 `aoti_torch_*` function is refused before it is mapped, with all the missing
 names in the error.
 
-Served as well: `getenv`, so that a delegate checks its inputs unless
+Served as well: `std::cerr`, so that a delegate prints nothing and its errors
+reach the caller; `getenv`, so that a delegate checks its inputs unless
 `AOTI_RUNTIME_CHECK_INPUTS` says otherwise; `__cxa_thread_atexit`, so that a
 library can be unmapped; and the vector functions of SLEEF (`Sleef_*`), from the
 system's libsleef, when a library imports them.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/export.h"
@@ -27,9 +28,11 @@ struct BERTH_API Inspection {
   // Every reason why Berth would refuse to map it; empty when it would not.
   std::vector<std::string> refusals;
 
-  // Fails with kCorrupt or kIncompatible when `library` is not a sound image
-  // for this machine.
-  static Result<Inspection> of(std::span<const std::byte> library);
+  // `instruction_set` is what the exporter recorded (ModelOptions); one that
+  // this CPU lacks is a refusal. Fails with kCorrupt or kIncompatible when
+  // `library` is not a sound image for this machine.
+  static Result<Inspection> of(std::span<const std::byte> library,
+                               std::string_view instruction_set = {});
 };
 
 // One row of the table of functions that Berth serves to delegates.

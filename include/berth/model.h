@@ -15,9 +15,16 @@
 #include "berth/export.h"
 #include "berth/options.h"
 #include "berth/result.h"
+#include "berth/signature.h"
 #include "berth/tensor.h"
 
 namespace berth {
+
+class Package;
+
+namespace model {
+class Weights;
+}
 
 // Owns     the mapped library of each replica, its file, and the constants.
 //          Destroying the Model (or close()) unmaps the libraries and removes
@@ -30,8 +37,9 @@ namespace berth {
 // Fails    kCorrupt and kIncompatible when the library is refused before it is
 //          mapped, kUnsupported when it needs operators that Berth does not
 //          serve, kSystem when the file cannot be placed or mapped, kNotFound
-//          and kInvalidArgument for constants, kDelegate when a run fails,
-//          kBusy when a run should not wait and would have to.
+//          and kInvalidArgument for constants; kInvalidArgument for inputs that
+//          are not what was compiled, kDelegate when a run fails, kBusy when a
+//          run should not wait and would have to.
 class BERTH_API Model {
  public:
   Model(Model&&) noexcept;
@@ -45,17 +53,28 @@ class BERTH_API Model {
                             std::span<const std::byte> weights = {},
                             const ModelOptions& options = {});
 
-  // The same, from a file.
+  // A model of a package, by ModelOptions::model_name. Fails as Package does,
+  // too, and with kIncompatible when it was compiled for another device,
+  // machine or instruction set.
+  static Result<Model> load(const Package& package,
+                            const ModelOptions& options = {});
+
+  // The same from a file: a package (.pt2), or a library that holds its
+  // constants (.so). Which one it is, its first bytes tell.
   static Result<Model> load_file(const std::string& path,
                                  const ModelOptions& options = {});
 
-  std::size_t input_count() const noexcept;
-  std::size_t output_count() const noexcept;
-  const std::string& input_name(std::size_t i) const;
-  const std::string& output_name(std::size_t i) const;
+  // In the order in which run() takes and gives them. Good as long as the Model
+  // is, closed or not.
+  const std::vector<TensorSpec>& inputs() const noexcept;
+  const std::vector<TensorSpec>& outputs() const noexcept;
+  const CallSpec& call_spec() const noexcept;
 
-  // Runs with `inputs`, which are only read unless the model itself writes to
-  // them. The outputs are new tensors, or views of what the model returned.
+  // Runs with `inputs`. One whose dtype or sizes are not what was compiled is
+  // refused; one with other strides, or misaligned, is copied first. They are
+  // only read unless the model itself writes to them, in which case a copied
+  // one is copied back. The outputs are new tensors, or views of what the model
+  // returned; one without storage stands for a None.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
 
   // The same into the caller's `outputs`. One that has elements or memory takes
@@ -79,6 +98,9 @@ class BERTH_API Model {
  private:
   class Impl;
   explicit Model(std::unique_ptr<Impl> impl);
+  static Result<Model> load_with(std::span<const std::byte> library,
+                                 const model::Weights& weights,
+                                 const ModelOptions& options);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -56,8 +56,11 @@ struct ModelOptions {
   // What to call the model in errors, for example a path and a method.
   std::string label;
 
+  // Which model of a package. Empty: "model", or the only one there is.
+  std::string model_name;
+
   // The instruction set that the exporter recorded ("AVX2", "AVX512", ...).
-  // Empty: unknown, not checked.
+  // Empty: what a package says, else unknown and not checked.
   std::string instruction_set;
 
   // How many runs may overlap, 1 to 1024. The compiled code keeps state of its

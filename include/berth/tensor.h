@@ -11,15 +11,21 @@
 #include "berth/export.h"
 #include "berth/result.h"
 
+// DLPack's, whose own header a program brings along when it uses these.
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+
 namespace berth {
 
 namespace tensor {
 class Storage;
-}
+class Hollow;
+}  // namespace tensor
 
 // Owns     a share of its storage. The storage either owns its memory (empty,
 //          empty_strided), aligned to 64 bytes, or borrows the caller's
-//          (borrow), who keeps it alive until the last tensor on it is gone.
+//          (borrow), who keeps it alive until the last tensor on it is gone, or
+//          another library's (from_dlpack), which is then told.
 // Threads  a value. Two tensors on one storage may be read from two threads;
 //          whoever writes must be alone.
 // Units    sizes, strides and the storage offset count elements; names that end
@@ -50,6 +56,24 @@ class BERTH_API Tensor {
                                std::span<const std::int64_t> sizes,
                                std::span<const std::int64_t> strides,
                                DType dtype);
+
+  // Takes over an array of another library that speaks DLPack, without a copy.
+  // Its deleter is called when the last tensor on it is gone, on that tensor's
+  // thread; a failure leaves the array to the caller. kUnsupported for memory
+  // that is not the CPU's and for element types that DType lacks, kIncompatible
+  // for a major version other than 1, kInvalidArgument for strides below zero
+  // and the like. A read-only array is not protected from a model that writes
+  // to its inputs.
+  //
+  // https://dmlc.github.io/dlpack/latest/c_api.html
+  static Result<Tensor> from_dlpack(DLManagedTensorVersioned* array);
+  static Result<Tensor> from_dlpack(DLManagedTensor* array);
+
+  // A new array that shares this tensor's memory, whatever becomes of the
+  // tensor. Whoever gets it calls its deleter, once, on any thread. Fails with
+  // kOutOfMemory only.
+  Result<DLManagedTensorVersioned*> to_dlpack() const;
+  Result<DLManagedTensor*> to_dlpack_unversioned() const;
 
   // Another view of the same storage. `storage_offset` counts from the start of
   // the storage, not from this view.
@@ -84,8 +108,8 @@ class BERTH_API Tensor {
   // False for a default-constructed tensor.
   bool has_storage() const noexcept { return storage_ != nullptr; }
 
-  // True when the elements are in memory of Berth's, false when they are in the
-  // caller's or nowhere.
+  // True when the elements are in memory of Berth's, false when they are in
+  // somebody else's or nowhere.
   bool owns_memory() const noexcept;
 
   // How many tensors share the storage, this one included; 0 without one. Out
@@ -98,6 +122,8 @@ class BERTH_API Tensor {
   }
 
  private:
+  friend class tensor::Hollow;
+
   // Sizes and strides of up to this many dimensions need no allocation.
   static constexpr std::int64_t kInlineDims = 6;
 

@@ -12,7 +12,7 @@ class Host {
   virtual ~Host() = default;
 
   // True when Berth itself serves this import (aoti_torch_*, Sleef_*,
-  // __cxa_thread_atexit, getenv), under its renamed name.
+  // __cxa_thread_atexit, getenv, std::cerr), under its renamed name.
   virtual bool serves(std::string_view import) const = 0;
 
   // True when the process, or a library that `needed` names, has the symbol.

@@ -13,11 +13,15 @@ struct Rename {
   bool is_prefix;
 };
 
+// std::cerr: the only name of C++'s that is renamed.
+constexpr std::string_view kStandardError = "_ZSt4cerr";
+
 constexpr std::array kRenames = {
     Rename{"aoti_torch_", "aoti_berth_", true},
     Rename{"Sleef_", "Berth_", true},
     Rename{"__cxa_thread_atexit", "berth_thread_atexit", false},
     Rename{"getenv", "berenv", false},
+    Rename{kStandardError, "berth_err", false},
 };
 
 // The string table has no room for anything longer, nor does an Edit for more
@@ -32,7 +36,9 @@ static_assert(std::string_view("__cxa_thread_atexit").size() <= Edit::kMost);
 
 const Rename* find(std::string_view import) noexcept {
   // Nearly all names are C++'s, "_Z...", and thousands are asked about.
-  if (import.size() < 2 || import.starts_with("_Z")) return nullptr;
+  if (import.size() < 2 ||
+      (import.starts_with("_Z") && import != kStandardError))
+    return nullptr;
   for (const Rename& rename : kRenames)
     if (import.starts_with(rename.from) &&
         (rename.is_prefix || import.size() == rename.from.size()))

@@ -16,6 +16,7 @@ namespace berth::elf {
 //   Sleef_*              Berth_*              which exports its own copies
 //   __cxa_thread_atexit  berth_thread_atexit  so that the library can be closed
 //   getenv               berenv               so that input checks are on
+//   _ZSt4cerr            berth_err            std::cerr, so that nothing prints
 std::optional<std::string> renamed(std::string_view import);
 
 // Whether the import keeps its name, and whether `name` is Berth's for it; both

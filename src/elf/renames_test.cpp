@@ -11,6 +11,7 @@ TEST(Renames, KeepTheLengthAndAreNotRenamedAgain) {
       {"Sleef_expf8_u10", "Berth_expf8_u10"},
       {"__cxa_thread_atexit", "berth_thread_atexit"},
       {"getenv", "berenv"},
+      {"_ZSt4cerr", "berth_err"},
   };
   for (const auto& [from, to] : kPairs) {
     EXPECT_EQ(renamed(from), to);
@@ -22,7 +23,8 @@ TEST(Renames, KeepTheLengthAndAreNotRenamedAgain) {
 TEST(Renames, LeaveNamesThatOnlyLookAlike) {
   for (const char* name :
        {"", "malloc", "getenv_r", "secure_getenv", "__cxa_thread_atexit_impl",
-        "my_aoti_torch_x", "aoti_torc", "sleef_expf8"})
+        "my_aoti_torch_x", "aoti_torc", "sleef_expf8", "_ZSt4cout",
+        "_ZSt5wcerr"})
     EXPECT_EQ(renamed(name), std::nullopt) << name;
 }
 

@@ -45,6 +45,8 @@ using GetName = Error(ContainerHandle container, std::size_t i,
                       const char** name);
 using GetConstantDataSize = Error(ContainerHandle container, std::size_t i,
                                   std::size_t* size_bytes);
+using GetConstantDtype = Error(ContainerHandle container, std::size_t i,
+                               std::int32_t* dtype);
 using GetConstantFromFolded = Error(ContainerHandle container, std::size_t i,
                                     bool* from_folded);
 
@@ -74,6 +76,10 @@ using UpdateUserManagedPairs = Error(ContainerHandle container,
 // Freeing the inactive set frees its memory, and keeps its handles.
 using SwapConstantBuffer = Error(ContainerHandle container);
 using FreeInactiveConstantBuffer = Error(ContainerHandle container);
+
+// How inputs and outputs nest in the exported module's (berth/signature.h).
+using GetCallSpec = Error(ContainerHandle container, const char** inputs,
+                          const char** outputs);
 
 using GetLastError = Error(const char** text);
 
@@ -110,6 +116,12 @@ inline constexpr const char* kSwapConstantBuffer =
     "AOTInductorModelContainerSwapConstantBuffer";
 inline constexpr const char* kFreeInactiveConstantBuffer =
     "AOTInductorModelContainerFreeInactiveConstantBuffer";
+inline constexpr const char* kGetConstantDtype =
+    "AOTInductorModelContainerGetConstantDtype";
+inline constexpr const char* kGetConstantOriginalFQN =
+    "AOTInductorModelContainerGetConstantOriginalFQN";
+inline constexpr const char* kGetCallSpec =
+    "AOTInductorModelContainerGetCallSpec";
 inline constexpr const char* kGetLastError = "AOTInductorGetLastError";
 
 }  // namespace berth::model::abi

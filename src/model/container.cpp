@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "shim/handle.h"
 #include "shim/reason.h"
+#include "shim/standard_error.h"
 
 namespace berth::model {
 namespace {
@@ -14,6 +15,12 @@ constexpr std::array<std::string_view, 8> kEntryPoints = {
     abi::kCreateWithDevice, abi::kDelete,         abi::kRun,
     abi::kGetNumInputs,     abi::kGetNumOutputs,  abi::kGetInputName,
     abi::kGetOutputName,    abi::kGetNumConstants};
+
+// Before a call whose failure is to be explained.
+void forget_reasons() noexcept {
+  shim::clear_reason();
+  shim::clear_printed();
+}
 
 void release(std::span<AtenTensorHandle> handles) noexcept {
   for (AtenTensorHandle& handle : handles) {
@@ -30,7 +37,7 @@ std::span<const std::string_view> Container::entry_points() noexcept {
 Result<Container> Container::create(const library::Library& library) {
   Container container;
   BERTH_CHECK(container.bind(library));
-  shim::clear_reason();
+  forget_reasons();
   abi::ContainerHandle handle = nullptr;
   const abi::Error code =
       container.functions_.create(&handle, 1, "cpu", nullptr);
@@ -61,6 +68,11 @@ Status Container::bind(const library::Library& library) {
       abi::kExtractConstantsMapEntries);
   f.update_constants = library.find_symbol<abi::UpdateConstantsFromBlob>(
       abi::kUpdateConstantsFromBlob);
+  f.constant_source_name =
+      library.find_symbol<abi::GetName>(abi::kGetConstantOriginalFQN);
+  f.constant_dtype =
+      library.find_symbol<abi::GetConstantDtype>(abi::kGetConstantDtype);
+  f.call_spec = library.find_symbol<abi::GetCallSpec>(abi::kGetCallSpec);
   f.constant_name = library.find_symbol<abi::GetName>(abi::kGetConstantName);
   f.borrow_constants = library.find_symbol<abi::UpdateUserManagedPairs>(
       abi::kUpdateUserManagedPairs);
@@ -80,6 +92,8 @@ tl::unexpected<Error> Container::failed(std::string_view function,
       functions_.last_error(&last) == abi::kSuccess && last != nullptr &&
       *last != '\0')
     text = std::string(": ") + last;
+  const std::string printed = shim::take_printed();
+  if (text.empty() && !printed.empty()) text = ": " + printed;
   const std::string reason = shim::take_reason();
   if (!reason.empty()) text += "; because " + reason;
   return fail(Code::kDelegate, function, " returned ", code, text);
@@ -102,8 +116,16 @@ Status Container::read_names() {
   };
   BERTH_CHECK(
       read("inputs", functions_.input_count, functions_.input_name, inputs_));
-  return read("outputs", functions_.output_count, functions_.output_name,
-              outputs_);
+  BERTH_CHECK(read("outputs", functions_.output_count, functions_.output_name,
+                   outputs_));
+  if (functions_.call_spec == nullptr) return ok();
+  const char* inputs = nullptr;
+  const char* outputs = nullptr;
+  if (const auto code = functions_.call_spec(handle_.get(), &inputs, &outputs))
+    return failed(abi::kGetCallSpec, code);
+  if (inputs != nullptr) call_spec_.inputs = inputs;
+  if (outputs != nullptr) call_spec_.outputs = outputs;
+  return ok();
 }
 
 Result<bool> Container::is_folded(std::size_t i) const {
@@ -147,42 +169,85 @@ Result<std::span<const abi::ConstantMapEntry>> Container::present_constants(
   return std::span(entries, count);
 }
 
-Status Container::give_constants(base::Bytes weights) {
-  shim::clear_reason();
+Status Container::give_constants(const Weights& weights) {
+  forget_reasons();
   BERTH_TRY(const Constants wanted, wanted_constants());
-  // A library from before these functions has its constants inside.
+  const base::Bytes blob = weights.blob();
+  const bool given = weights.are_named() || !blob.empty();
+  // A library from before these functions does not tell what it holds: it needs
+  // what the caller has.
   const bool can_tell = functions_.present_constants != nullptr &&
                         functions_.constant_size != nullptr;
-  std::size_t present = wanted.count;
+  std::size_t present = given ? 0 : wanted.count;
   if (can_tell) {
     BERTH_TRY(const auto entries, present_constants());
     present = entries.size();
   }
   if (present == wanted.count) {
-    if (weights.empty()) return ok();
+    // A package may also have a name for each of no constants.
+    if (!given || (weights.are_named() && wanted.count == 0)) return ok();
     return fail(Code::kInvalidArgument, "the library holds all of its ",
-                wanted.count, " constants itself, but ", weights.size(),
-                " bytes of weights were given");
+                wanted.count, " constants itself, but ",
+                weights.are_named()
+                    ? std::string("others")
+                    : std::to_string(blob.size()) + " bytes of weights",
+                " were given");
   }
-  if (weights.empty())
+  if (!given)
     return fail(Code::kNotFound, "the library needs ", wanted.size_bytes,
                 " bytes of weights for ", wanted.count,
                 " constants, and none were given");
-  if (weights.size() != wanted.size_bytes)
+  if (weights.are_named()) return give_named(weights);
+  if (functions_.update_constants == nullptr ||
+      functions_.constant_size == nullptr)
+    return fail(Code::kIncompatible, "the library needs weights and lacks ",
+                abi::kUpdateConstantsFromBlob, ": it was compiled by a torch ",
+                "before 2.11");
+  if (blob.size() != wanted.size_bytes)
     return fail(Code::kInvalidArgument, "the library needs ", wanted.size_bytes,
                 " bytes of weights for ", wanted.count, " constants, found ",
-                weights.size());
-  if (functions_.update_constants == nullptr)
-    return fail(Code::kIncompatible, "the library needs weights and lacks ",
-                abi::kUpdateConstantsFromBlob);
+                blob.size());
   if (const auto code = functions_.update_constants(
-          handle_.get(), reinterpret_cast<const std::uint8_t*>(weights.data())))
+          handle_.get(), reinterpret_cast<const std::uint8_t*>(blob.data())))
     return failed(abi::kUpdateConstantsFromBlob, code);
+  if (!can_tell) return ok();
   BERTH_TRY(const auto taken, present_constants());
   if (taken.size() != wanted.count)
     return fail(Code::kIncompatible, "the library took ", taken.size(),
                 " of its ", wanted.count, " constants from the weights");
   return ok();
+}
+
+Status Container::give_named(const Weights& weights) {
+  if (!can_share_constants() || functions_.constant_source_name == nullptr ||
+      functions_.constant_dtype == nullptr)
+    return fail(Code::kIncompatible,
+                "the library cannot take its constants one by one: it was "
+                "compiled by a torch before 2.13");
+  std::size_t count = 0;
+  if (const auto code = functions_.constant_count(handle_.get(), &count))
+    return failed(abi::kGetNumConstants, code);
+  std::vector<NamedConstant> constants;
+  for (std::size_t i = 0; i < count; ++i) {
+    BERTH_TRY(const bool folded, is_folded(i));
+    if (folded) continue;
+    const char* name = nullptr;
+    const char* source = nullptr;
+    std::int32_t dtype = 0;
+    if (const auto code = functions_.constant_name(handle_.get(), i, &name))
+      return failed(abi::kGetConstantName, code);
+    if (const auto code =
+            functions_.constant_source_name(handle_.get(), i, &source))
+      return failed(abi::kGetConstantOriginalFQN, code);
+    if (const auto code = functions_.constant_dtype(handle_.get(), i, &dtype))
+      return failed(abi::kGetConstantDtype, code);
+    BERTH_TRY(Tensor tensor, weights.read(source != nullptr ? source : "",
+                                          static_cast<DType>(dtype)));
+    constants.push_back({name != nullptr ? name : "", std::move(tensor)});
+  }
+  BERTH_TRY(const SharedConstants shared, SharedConstants::copy_of(constants));
+  BERTH_TRY(LentConstants lent, shared.lend());
+  return borrow_constants(std::move(lent));
 }
 
 bool Container::can_share_constants() const {
@@ -193,7 +258,7 @@ bool Container::can_share_constants() const {
 }
 
 Result<std::vector<NamedConstant>> Container::constants() const {
-  shim::clear_reason();
+  forget_reasons();
   std::size_t count = 0;
   if (const auto code = functions_.constant_count(handle_.get(), &count))
     return failed(abi::kGetNumConstants, code);
@@ -215,7 +280,7 @@ Result<std::vector<NamedConstant>> Container::constants() const {
 }
 
 Status Container::borrow_constants(LentConstants constants) {
-  shim::clear_reason();
+  forget_reasons();
   lent_.emplace(std::move(constants));
   const auto entries = lent_->entries();
   // A library with its constants inside has copied them to the heap when it was
@@ -242,7 +307,7 @@ Status Container::borrow_constants(LentConstants constants) {
 Status Container::run(std::span<AtenTensorHandle> inputs,
                       std::span<AtenTensorHandle> outputs) {
   for (AtenTensorHandle& output : outputs) output = nullptr;
-  shim::clear_reason();
+  forget_reasons();
   const abi::Error code =
       functions_.run(handle_.get(), inputs.data(), inputs.size(),
                      outputs.data(), outputs.size(), nullptr, nullptr);

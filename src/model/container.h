@@ -13,10 +13,12 @@
 
 #include "base/bytes.h"
 #include "berth/result.h"
+#include "berth/signature.h"
 #include "library/library.h"
 #include "model/aoti_abi.h"
 #include "model/lent_constants.h"
 #include "model/shared_constants.h"
+#include "model/weights.h"
 
 namespace berth::model {
 
@@ -38,9 +40,9 @@ class Container {
   Container& operator=(Container&&) = delete;
 
   // Copies the constants out of `weights`, which must be exactly as long as the
-  // constants together; empty when the library has them inside. To be called
+  // constants together; none when the library has them inside. To be called
   // once, before the first run.
-  Status give_constants(base::Bytes weights);
+  Status give_constants(const Weights& weights);
 
   // Whether the library has the functions for the next two.
   bool can_share_constants() const;
@@ -60,6 +62,7 @@ class Container {
 
   const std::vector<std::string>& input_names() const { return inputs_; }
   const std::vector<std::string>& output_names() const { return outputs_; }
+  const CallSpec& call_spec() const { return call_spec_; }
 
  private:
   // The library's functions; the optional ones may be null.
@@ -76,6 +79,9 @@ class Container {
     abi::ExtractConstantsMapEntries* present_constants = nullptr;  // Optional.
     abi::UpdateConstantsFromBlob* update_constants = nullptr;      // Optional.
     abi::GetLastError* last_error = nullptr;                       // Optional.
+    abi::GetCallSpec* call_spec = nullptr;                         // Optional.
+    abi::GetName* constant_source_name = nullptr;                  // Optional.
+    abi::GetConstantDtype* constant_dtype = nullptr;               // Optional.
     abi::GetName* constant_name = nullptr;                         // Optional.
     abi::UpdateUserManagedPairs* borrow_constants = nullptr;       // Optional.
     abi::SwapConstantBuffer* swap_constants = nullptr;             // Optional.
@@ -92,6 +98,7 @@ class Container {
   Status read_names();
   Result<Constants> wanted_constants() const;
   Result<bool> is_folded(std::size_t i) const;
+  Status give_named(const Weights& weights);
   // Good until the next call.
   Result<std::span<const abi::ConstantMapEntry>> present_constants(
       bool inactive = false) const;
@@ -105,6 +112,7 @@ class Container {
   std::unique_ptr<abi::ContainerOpaque, abi::Delete*> handle_{nullptr, nullptr};
   std::vector<std::string> inputs_;
   std::vector<std::string> outputs_;
+  CallSpec call_spec_;
 };
 
 }  // namespace berth::model

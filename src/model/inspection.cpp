@@ -8,11 +8,12 @@
 
 namespace berth {
 
-Result<Inspection> Inspection::of(std::span<const std::byte> library) {
+Result<Inspection> Inspection::of(std::span<const std::byte> library,
+                                  std::string_view instruction_set) {
   BERTH_TRY(const elf::Image image, elf::Image::parse(library));
   const model::ProcessHost host;
-  elf::Policy policy =
-      elf::Policy::judge(image, host, model::Container::entry_points());
+  elf::Policy policy = elf::Policy::judge(
+      image, host, model::Container::entry_points(), instruction_set);
   Inspection inspection;
   inspection.size_bytes = library.size();
   inspection.needed.assign(image.needed().begin(), image.needed().end());

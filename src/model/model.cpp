@@ -4,10 +4,14 @@
 #include <optional>
 #include <utility>
 
-#include "base/file.h"
+#include "model/call_spec.h"
+#include "model/input_probe.h"
+#include "model/input_rule.h"
 #include "model/process_host.h"
 #include "model/replica.h"
 #include "model/replica_pool.h"
+#include "model/weights.h"
+#include "tensor/copy.h"
 
 namespace berth {
 namespace {
@@ -18,8 +22,31 @@ constexpr std::size_t kMostReplicas = 1024;
 // through, or a constant inside the library. Such a result is copied, so that
 // it outlives both.
 Result<Tensor> own(Tensor tensor) {
-  if (tensor.owns_memory()) return tensor;
+  if (tensor.owns_memory() || !tensor.has_storage()) return tensor;
   return tensor.clone();
+}
+
+// Names, paths where each leaf of the call spec is a tensor, and `specs`.
+std::vector<TensorSpec> describe(const std::vector<std::string>& names,
+                                 std::vector<std::string> paths,
+                                 std::vector<TensorSpec> specs) {
+  specs.resize(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    specs[i].name = names[i];
+    if (paths.size() == names.size()) specs[i].path = std::move(paths[i]);
+  }
+  return specs;
+}
+
+// Gives what the model has written to a copy of an input back to the input.
+Status write_back(const Tensor& copy, const Tensor& input) {
+  if (tensor::equal_elements(
+          input.sizes(), element_size(input.dtype()),
+          static_cast<const std::byte*>(copy.data()), copy.strides(),
+          static_cast<const std::byte*>(input.data()), input.strides()))
+    return ok();
+  Tensor target(input);
+  return target.copy_from(copy);
 }
 
 }  // namespace
@@ -34,7 +61,7 @@ class Model::Impl {
   Impl& operator=(const Impl&) = delete;
 
   static Result<std::unique_ptr<Impl>> load(std::span<const std::byte> image,
-                                            std::span<const std::byte> weights,
+                                            const model::Weights& weights,
                                             const ModelOptions& options);
 
   // Runs, then hands each output to `take(i, Tensor&&)`, which may fail.
@@ -43,21 +70,30 @@ class Model::Impl {
 
   Status close();
 
-  const std::vector<std::string>& input_names() const { return input_names_; }
-  const std::vector<std::string>& output_names() const { return output_names_; }
+  const std::vector<TensorSpec>& inputs() const { return inputs_; }
+  const std::vector<TensorSpec>& outputs() const { return outputs_; }
+  const CallSpec& call_spec() const { return call_spec_; }
   const std::vector<model::Replica>& replicas() const { return replicas_; }
 
  private:
+  void learn(model::Replica& replica, std::span<const std::byte> image);
+
+  // Inputs to run with, where some of `inputs` cannot be given as they are;
+  // empty when all can.
+  Result<std::vector<Tensor>> fit(std::span<const Tensor> inputs) const;
+
   model::ReplicaPool pool_;
   std::mutex closing_;
   std::vector<model::Replica> replicas_;
   // Copies, so that a closed model still answers.
-  std::vector<std::string> input_names_;
-  std::vector<std::string> output_names_;
+  std::vector<TensorSpec> inputs_;
+  std::vector<TensorSpec> outputs_;
+  CallSpec call_spec_;
+  std::vector<model::InputRule> rules_;  // One an input.
 };
 
 Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
-    std::span<const std::byte> image, std::span<const std::byte> weights,
+    std::span<const std::byte> image, const model::Weights& weights,
     const ModelOptions& options) {
   const std::size_t count = options.replicas;
   if (count == 0 || count > kMostReplicas)
@@ -68,12 +104,11 @@ Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
   const model::ProcessHost host;
   BERTH_TRY(model::Replica first,
             model::Replica::load(image, weights, host, options));
-  impl->input_names_ = first.container().input_names();
-  impl->output_names_ = first.container().output_names();
   std::optional<model::SharedConstants> constants;
   if (count > 1) {
     BERTH_TRY(constants, first.share_constants());
   }
+  impl->learn(first, image);
   replicas.push_back(std::move(first));
   while (replicas.size() < count) {
     auto next = constants
@@ -90,16 +125,50 @@ Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
   return impl;
 }
 
+void Model::Impl::learn(model::Replica& replica,
+                        std::span<const std::byte> image) {
+  model::Container& container = replica.container();
+  call_spec_ = container.call_spec();
+  inputs_ =
+      describe(container.input_names(), model::input_paths(call_spec_.inputs),
+               model::checks_inputs(image) ? model::probe_inputs(container)
+                                           : std::vector<TensorSpec>());
+  outputs_ = describe(container.output_names(),
+                      model::output_paths(call_spec_.outputs), {});
+  for (const TensorSpec& input : inputs_) rules_.emplace_back(input);
+}
+
+Result<std::vector<Tensor>> Model::Impl::fit(
+    std::span<const Tensor> inputs) const {
+  std::vector<Tensor> fitted;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (rules_[i].fits(inputs[i])) continue;
+    if (fitted.empty()) fitted.assign(inputs.begin(), inputs.end());
+    auto fit = rules_[i].fit(inputs[i]);
+    if (!fit) {
+      fit.error().note("checking input " + std::to_string(i));
+      return tl::unexpected<Error>(std::move(fit).error());
+    }
+    fitted[i] = std::move(*fit);
+  }
+  return fitted;
+}
+
 template <typename Take>
 Status Model::Impl::run(std::span<const Tensor> inputs, Take&& take) {
-  if (inputs.size() != input_names_.size())
-    return fail(Code::kInvalidArgument, "the model takes ", input_names_.size(),
+  if (inputs.size() != inputs_.size())
+    return fail(Code::kInvalidArgument, "the model takes ", inputs_.size(),
                 " inputs, found ", inputs.size());
+  BERTH_TRY(const std::vector<Tensor> fitted, fit(inputs));
   BERTH_TRY(const auto lease, pool_.acquire());
   model::Replica& replica = replicas_[lease.index()];
-  BERTH_CHECK(replica.run(inputs));
+  BERTH_CHECK(replica.run(fitted.empty() ? inputs : fitted));
   Status status = ok();
-  for (std::size_t i = 0; i < output_names_.size(); ++i) {
+  for (std::size_t i = 0; i < fitted.size() && status; ++i) {
+    if (!fitted[i].shares_storage_with(inputs[i]))
+      status = write_back(fitted[i], inputs[i]);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
     Tensor output = replica.take_output(i);
     if (status) status = take(i, std::move(output));
   }
@@ -125,6 +194,12 @@ Model::~Model() = default;
 Result<Model> Model::load(std::span<const std::byte> library,
                           std::span<const std::byte> weights,
                           const ModelOptions& options) {
+  return load_with(library, model::Weights(weights), options);
+}
+
+Result<Model> Model::load_with(std::span<const std::byte> library,
+                               const model::Weights& weights,
+                               const ModelOptions& options) {
   const std::string note = options.label.empty()
                                ? "loading a model"
                                : "loading '" + options.label + "'";
@@ -132,26 +207,13 @@ Result<Model> Model::load(std::span<const std::byte> library,
   return Model(std::move(impl));
 }
 
-Result<Model> Model::load_file(const std::string& path,
-                               const ModelOptions& options) {
-  BERTH_TRY(const auto bytes, base::read_file(path));
-  ModelOptions labelled = options;
-  if (labelled.label.empty()) labelled.label = path;
-  return load(bytes, {}, labelled);
+const std::vector<TensorSpec>& Model::inputs() const noexcept {
+  return impl_->inputs();
 }
-
-std::size_t Model::input_count() const noexcept {
-  return impl_->input_names().size();
+const std::vector<TensorSpec>& Model::outputs() const noexcept {
+  return impl_->outputs();
 }
-std::size_t Model::output_count() const noexcept {
-  return impl_->output_names().size();
-}
-const std::string& Model::input_name(std::size_t i) const {
-  return impl_->input_names()[i];
-}
-const std::string& Model::output_name(std::size_t i) const {
-  return impl_->output_names()[i];
-}
+const CallSpec& Model::call_spec() const noexcept { return impl_->call_spec(); }
 const std::string& Model::library_path() const noexcept {
   return impl_->replicas().front().path();
 }
@@ -164,7 +226,7 @@ std::vector<std::string> Model::library_paths() const {
 
 Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) {
   std::vector<Tensor> outputs;
-  outputs.reserve(output_count());
+  outputs.reserve(impl_->outputs().size());
   BERTH_CHECK(impl_->run(inputs, [&](std::size_t, Tensor&& output) -> Status {
     BERTH_TRY(Tensor owned, own(std::move(output)));
     outputs.push_back(std::move(owned));
@@ -174,8 +236,9 @@ Result<std::vector<Tensor>> Model::run(std::span<const Tensor> inputs) {
 }
 
 Status Model::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
-  if (outputs.size() != output_count())
-    return fail(Code::kInvalidArgument, "the model gives ", output_count(),
+  const std::size_t count = impl_->outputs().size();
+  if (outputs.size() != count)
+    return fail(Code::kInvalidArgument, "the model gives ", count,
                 " outputs, room for ", outputs.size(), " was given");
   return impl_->run(inputs, [&](std::size_t i, Tensor&& output) -> Status {
     if (outputs[i].has_storage()) {

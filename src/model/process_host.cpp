@@ -58,7 +58,8 @@ bool finds(void* scope, const std::string& name, const std::string& version) {
 
 bool ProcessHost::serves(std::string_view import) const {
   return shim::find_served(import) != nullptr || shim::serves_sleef(import) ||
-         import == "__cxa_thread_atexit" || import == "getenv";
+         import == "__cxa_thread_atexit" || import == "getenv" ||
+         import == "_ZSt4cerr";
 }
 
 bool ProcessHost::resolves(std::string_view symbol,

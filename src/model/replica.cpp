@@ -19,7 +19,7 @@ Replica::Replica(library::Library library, Container container)
       input_handles_(container_->input_names().size()),
       output_handles_(container_->output_names().size()) {}
 
-Result<Replica> Replica::load(base::Bytes image, base::Bytes weights,
+Result<Replica> Replica::load(base::Bytes image, const Weights& weights,
                               const elf::Host& host,
                               const ModelOptions& options) {
   BERTH_TRY(

@@ -22,7 +22,7 @@ namespace berth::model {
 class Replica {
  public:
   // One with constants of its own. `image` and `weights` are copied.
-  static Result<Replica> load(base::Bytes image, base::Bytes weights,
+  static Result<Replica> load(base::Bytes image, const Weights& weights,
                               const elf::Host& host,
                               const ModelOptions& options);
 
@@ -41,6 +41,7 @@ class Replica {
   Tensor take_output(std::size_t i);
 
   // Of a replica that was not closed.
+  Container& container() { return *container_; }
   const Container& container() const { return *container_; }
 
   const std::string& path() const noexcept { return library_.path(); }

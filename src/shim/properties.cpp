@@ -110,8 +110,14 @@ std::int32_t aoti_berth_get_dtype(AtenTensorHandle tensor, std::int32_t* out) {
 
 std::int32_t aoti_berth_get_device_type(AtenTensorHandle tensor,
                                         std::int32_t* out) {
-  return read(__func__, tensor, out,
-              [](const Tensor&) { return aoti_berth_device_type_cpu(); });
+  return trap(__func__, [&]() -> Status {
+    BERTH_TRY(const Tensor* self, borrow(tensor));
+    // model/input_probe.cpp relies on this: torch's does so, too.
+    if (!self->has_storage()) [[unlikely]]
+      return fail(Code::kInvalidArgument, "the tensor has no device");
+    *out = aoti_berth_device_type_cpu();
+    return ok();
+  });
 }
 
 // torch's CPU has no index, which it writes as -1.

@@ -19,6 +19,20 @@ struct Nest {
   std::array<Loop, kMostDims> loops;
   std::size_t depth = 0;
 
+  // False when there are no elements.
+  bool make(Extents sizes, Extents source_strides, Extents target_strides,
+            std::int64_t element_size) noexcept {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == 0) return false;
+      if (sizes[i] == 1) continue;
+      loops[depth++] = {sizes[i], source_strides[i] * element_size,
+                        target_strides[i] * element_size};
+    }
+    if (depth == 0) loops[depth++] = {1, element_size, element_size};
+    simplify();
+    return true;
+  }
+
   // Puts the smallest target steps innermost, so that writes are sequential,
   // and makes one loop of two that walk memory as one.
   void simplify() noexcept {
@@ -65,9 +79,9 @@ CopyRow copy_row_of(std::size_t element_size) noexcept {
   }
 }
 
-template <typename Row>
+template <typename Target, typename Row>
 void walk(const Nest& nest, std::size_t level, const std::byte* source,
-          std::byte* target, const Row& row) {
+          Target target, const Row& row) {
   const Loop& loop = nest.loops[level];
   if (level + 1 == nest.depth) {
     row(loop, source, target);
@@ -85,14 +99,7 @@ void copy_elements(Extents sizes, std::size_t element_size,
                    std::byte* target, Extents target_strides) noexcept {
   const auto bytes = static_cast<std::int64_t>(element_size);
   Nest nest;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) return;
-    if (sizes[i] == 1) continue;
-    nest.loops[nest.depth++] = {sizes[i], source_strides[i] * bytes,
-                                target_strides[i] * bytes};
-  }
-  if (nest.depth == 0) nest.loops[nest.depth++] = {1, bytes, bytes};
-  nest.simplify();
+  if (!nest.make(sizes, source_strides, target_strides, bytes)) return;
   const Loop& inner = nest.loops[nest.depth - 1];
   if (inner.source_step == bytes && inner.target_step == bytes) {
     walk(nest, 0, source, target,
@@ -102,6 +109,23 @@ void copy_elements(Extents sizes, std::size_t element_size,
   } else {
     walk(nest, 0, source, target, copy_row_of(element_size));
   }
+}
+
+bool equal_elements(Extents sizes, std::size_t element_size, const std::byte* a,
+                    Extents a_strides, const std::byte* b,
+                    Extents b_strides) noexcept {
+  Nest nest;
+  if (!nest.make(sizes, a_strides, b_strides,
+                 static_cast<std::int64_t>(element_size)))
+    return true;
+  bool equal = true;
+  walk(nest, 0, a, b,
+       [&](const Loop& row, const std::byte* left, const std::byte* right) {
+         for (std::int64_t i = 0; equal && i < row.size; ++i)
+           equal = std::memcmp(left + i * row.source_step,
+                               right + i * row.target_step, element_size) == 0;
+       });
+  return equal;
 }
 
 void zero_elements(Extents sizes, std::size_t element_size, std::byte* target,

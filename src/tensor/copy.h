@@ -13,6 +13,11 @@ void copy_elements(Extents sizes, std::size_t element_size,
                    const std::byte* source, Extents source_strides,
                    std::byte* target, Extents target_strides) noexcept;
 
+// True when the elements of `a` and `b` have the same bytes.
+bool equal_elements(Extents sizes, std::size_t element_size, const std::byte* a,
+                    Extents a_strides, const std::byte* b,
+                    Extents b_strides) noexcept;
+
 // Sets the bytes of all elements to zero.
 void zero_elements(Extents sizes, std::size_t element_size, std::byte* target,
                    Extents strides) noexcept;

@@ -33,8 +33,11 @@ bool Storage::owns_data() const noexcept {
 
 void Storage::destroy() noexcept {
   const std::size_t block_bytes = block_bytes_;
+  const GiveBack give_back = give_back_;
+  void* const owner = owner_;
   this->~Storage();
   tensor::release(this, block_bytes);
+  if (give_back != nullptr) give_back(owner);
 }
 
 }  // namespace berth::tensor

@@ -7,17 +7,30 @@
 
 namespace berth::tensor {
 
-// Owns     its memory (create), or borrows the caller's (borrow). Destroys
-//          itself when the last share is released.
+// Owns     its memory (create), or borrows the caller's (borrow), who may ask
+// to
+//          be told when it is no longer used (give_back_by). Destroys itself
+//          when the last share is released.
 // Threads  shares may be retained and released from any thread.
 // Units    bytes.
 class Storage {
  public:
+  // Takes the memory back. Called once, on the thread that released the last
+  // share, after everything that the others did.
+  using GiveBack = void (*)(void* owner) noexcept;
+
   // `size_bytes` bytes, uninitialized, aligned to kAlignment. The caller owns
   // the first share. Null when there is no memory.
   [[nodiscard]] static Storage* create(std::size_t size_bytes) noexcept;
   [[nodiscard]] static Storage* borrow(void* data,
                                        std::size_t size_bytes) noexcept;
+
+  // Has `give_back(owner)` called at the end. For borrowed memory, while there
+  // is just one share.
+  void give_back_by(GiveBack give_back, void* owner) noexcept {
+    give_back_ = give_back;
+    owner_ = owner;
+  }
 
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -53,6 +66,8 @@ class Storage {
   std::size_t size_bytes_;
   // Of the allocator's block that starts with this object.
   std::size_t block_bytes_;
+  GiveBack give_back_ = nullptr;
+  void* owner_ = nullptr;
 };
 
 }  // namespace berth::tensor

@@ -30,6 +30,7 @@ from pathlib import Path
 
 _HERE = Path(__file__).resolve().parent
 _PYTHON = _HERE.parents[1] / "python"
+_FIXTURES = ("fixtures.py", "packages.py")
 
 
 def cache_key() -> str:
@@ -67,6 +68,7 @@ def build(name: str, folder: str) -> float:
     """Makes one fixture in `folder`, whole or not at all; returns the seconds."""
     started = time.monotonic()
     sys.path[:0] = [str(_PYTHON), str(_HERE)]
+    import packages  # noqa: F401: adds its own to FIXTURES
     import torch
     from fixtures import FIXTURES
 
@@ -94,8 +96,8 @@ def _hush() -> None:
 
 def names_known() -> list[str]:
     """The fixtures' names, without importing torch."""
-    text = (_HERE / "fixtures.py").read_text(encoding="utf-8")
-    return re.findall(r"^@fixture\ndef (\w+)", text, re.MULTILINE)
+    texts = [(_HERE / file).read_text(encoding="utf-8") for file in _FIXTURES]
+    return re.findall(r"^@fixture\ndef (\w+)", "\n".join(texts), re.MULTILINE)
 
 
 def make(
@@ -116,6 +118,8 @@ def make(
                 seconds = future.result()
                 say(f"[{done}/{len(missing)}] {running[future]} ... {seconds:.0f} s")
         for name in names:
+            # Nothing stays of what an older fixture had more.
+            shutil.rmtree(out / name, ignore_errors=True)
             shutil.copytree(folder / name, out / name, dirs_exist_ok=True)
 
 

@@ -51,8 +51,9 @@ bool is_aligned(const Tensor& input) noexcept {
 
 }  // namespace
 
-InputRule::InputRule(const TensorSpec& spec)
-    : spec_(spec), order_(spec.is_known ? order_of(spec) : order_) {}
+InputRule::InputRule(const TensorSpec& spec) : spec_(spec) {
+  if (spec.is_known) order_ = order_of(spec);
+}
 
 bool InputRule::fits(const Tensor& input) const noexcept {
   if (!input.has_storage()) return false;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <unordered_set>
 
@@ -104,7 +105,7 @@ class Cursor {
 // An archive that libzip has open.
 //
 // Owns     libzip's handle.
-// Threads  one: each read opens its own.
+// Threads  one.
 class Unzip {
  public:
   explicit Unzip(const Source& source) : cursor_(source) {
@@ -176,50 +177,7 @@ Result<Entry> describe(Unzip& zip, std::uint64_t index) {
   return Entry{std::move(name), about.size, about.comp_size, index};
 }
 
-}  // namespace
-
-bool Archive::is_archive(base::Bytes head) noexcept {
-  // A local file header, or the end of an archive that is empty.
-  return head.size() >= 4 && (std::memcmp(head.data(), "PK\3\4", 4) == 0 ||
-                              std::memcmp(head.data(), "PK\5\6", 4) == 0);
-}
-
-Result<Archive> Archive::open(Source source) {
-  Archive archive(std::move(source));
-  BERTH_CHECK(archive.list());
-  return archive;
-}
-
-Status Archive::list() {
-  // libzip takes no bytes at all for an archive without entries.
-  if (source_.size() < kSmallest)
-    return fail(Code::kCorrupt, "reading the zip directory failed: expected ",
-                kSmallest, " bytes or more, found ", source_.size());
-  Unzip zip(source_);
-  if (zip.get() == nullptr) return zip.failed("reading the zip directory");
-  const auto count =
-      static_cast<std::uint64_t>(zip_get_num_entries(zip.get(), 0));
-  for (std::uint64_t i = 0; i < count; ++i) {
-    BERTH_TRY(Entry entry, describe(zip, i));
-    if (!base::fits(0, entry.packed_size, source_.size()))
-      return fail(Code::kCorrupt, "entry '", entry.name, "' has ",
-                  entry.packed_size, " bytes, the archive ", source_.size());
-    entries_.push_back(std::move(entry));
-  }
-  std::unordered_set<std::string_view> names;
-  for (const Entry& entry : entries_)
-    if (!names.insert(entry.name).second)
-      return fail(Code::kCorrupt, "two entries are called '", entry.name, "'");
-  return ok();
-}
-
-const Entry* Archive::find(std::string_view name) const noexcept {
-  const auto found = std::ranges::find(entries_, name, &Entry::name);
-  return found == entries_.end() ? nullptr : &*found;
-}
-
-Result<std::vector<std::byte>> Archive::read(const Entry& entry) const {
-  Unzip zip(source_);
+Result<std::vector<std::byte>> read_entry(Unzip& zip, const Entry& entry) {
   const std::string reading = "reading entry '" + entry.name + "'";
   if (zip.get() == nullptr) return zip.failed(reading);
   const std::unique_ptr<zip_file_t, CloseFile> file(
@@ -240,6 +198,89 @@ Result<std::vector<std::byte>> Archive::read(const Entry& entry) const {
   if (zip_fread(file.get(), &more, 1) != 0)
     return zip.failed(reading, file.get());
   return bytes;
+}
+
+}  // namespace
+
+bool Archive::is_archive(base::Bytes head) noexcept {
+  // A local file header, or the end of an archive that is empty.
+  return head.size() >= 4 && (std::memcmp(head.data(), "PK\3\4", 4) == 0 ||
+                              std::memcmp(head.data(), "PK\5\6", 4) == 0);
+}
+
+// The open archive, for one thread at a time: opening reads the whole
+// directory, which may have thousands of lines.
+//
+// Owns     the source, and libzip's view of it.
+// Threads  any.
+class Archive::Reader {
+ public:
+  explicit Reader(Source source) : source_(std::move(source)) {}
+
+  const Source& source() const noexcept { return source_; }
+
+  // What `body` makes of the archive. After an error libzip reads no more: the
+  // next one starts anew.
+  template <typename Body>
+  auto use(Body&& body) {
+    const std::lock_guard lock(mutex_);
+    if (!zip_) zip_.emplace(source_);
+    auto result = body(*zip_);
+    if (!result) zip_.reset();
+    return result;
+  }
+
+ private:
+  Source source_;
+  std::mutex mutex_;
+  std::optional<Unzip> zip_;
+};
+
+Archive::Archive(Source source)
+    : reader_(std::make_unique<Reader>(std::move(source))) {}
+Archive::Archive(Archive&&) noexcept = default;
+Archive& Archive::operator=(Archive&&) noexcept = default;
+Archive::~Archive() = default;
+
+Result<Archive> Archive::open(Source source) {
+  Archive archive(std::move(source));
+  BERTH_CHECK(archive.list());
+  return archive;
+}
+
+Status Archive::list() {
+  const std::uint64_t size = reader_->source().size();
+  // libzip takes no bytes at all for an archive without entries.
+  if (size < kSmallest)
+    return fail(Code::kCorrupt, "reading the zip directory failed: expected ",
+                kSmallest, " bytes or more, found ", size);
+  BERTH_CHECK(reader_->use([&](Unzip& zip) -> Status {
+    if (zip.get() == nullptr) return zip.failed("reading the zip directory");
+    const auto count =
+        static_cast<std::uint64_t>(zip_get_num_entries(zip.get(), 0));
+    for (std::uint64_t i = 0; i < count; ++i) {
+      BERTH_TRY(Entry entry, describe(zip, i));
+      if (!base::fits(0, entry.packed_size, size))
+        return fail(Code::kCorrupt, "entry '", entry.name, "' has ",
+                    entry.packed_size, " bytes, the archive ", size);
+      entries_.push_back(std::move(entry));
+    }
+    return ok();
+  }));
+  std::unordered_set<std::string_view> names;
+  for (const Entry& entry : entries_)
+    if (!names.insert(entry.name).second)
+      return fail(Code::kCorrupt, "two entries are called '", entry.name, "'");
+  return ok();
+}
+
+const Entry* Archive::find(std::string_view name) const noexcept {
+  const auto found = std::ranges::find(entries_, name, &Entry::name);
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+Result<std::vector<std::byte>> Archive::read(const Entry& entry) const {
+  return reader_->use([&](Unzip& zip) { return read_entry(zip, entry); });
 }
 
 }  // namespace berth::pack

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,8 @@ struct Entry {
   std::uint64_t index = 0;  // In the directory.
 };
 
-// Owns     its source.
-// Threads  immutable; share freely.
+// Owns     its source, which it keeps open.
+// Threads  immutable; share freely. Reads take turns.
 // Fails    kCorrupt when the archive contradicts itself or a checksum is wrong,
 //          kUnsupported for encryption and for compression other than deflate,
 //          kSystem when it cannot be read.
@@ -36,6 +37,10 @@ class Archive {
 
   static Result<Archive> open(Source source);
 
+  Archive(Archive&&) noexcept;
+  Archive& operator=(Archive&&) noexcept;
+  ~Archive();
+
   const std::vector<Entry>& entries() const noexcept { return entries_; }
 
   // The entry of that name, or null.
@@ -45,10 +50,11 @@ class Archive {
   Result<std::vector<std::byte>> read(const Entry& entry) const;
 
  private:
-  explicit Archive(Source source) : source_(std::move(source)) {}
+  class Reader;
+  explicit Archive(Source source);
   Status list();
 
-  Source source_;
+  std::unique_ptr<Reader> reader_;
   std::vector<Entry> entries_;  // In the order of the directory.
 };
 

@@ -68,22 +68,29 @@ Status write_all(int fd, std::span<const Bytes> parts,
   return ok();
 }
 
-Result<std::vector<std::byte>> read_file(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) {
+Result<OpenFile> open_regular(const std::string& path) {
+  OpenFile file;
+  file.descriptor = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.descriptor) {
     const Code code = errno == ENOENT ? Code::kNotFound : Code::kSystem;
     return fail(code, "cannot open '", path, "': ", errno_text(errno));
   }
   struct stat about {};
-  if (::fstat(file.get(), &about) != 0)
+  if (::fstat(file.descriptor.get(), &about) != 0)
     return fail(Code::kSystem, "cannot stat '", path, "': ", errno_text(errno));
   if (!S_ISREG(about.st_mode))
     return fail(Code::kInvalidArgument, "'", path, "' is not a regular file");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(about.st_size));
+  file.size = static_cast<std::uint64_t>(about.st_size);
+  return file;
+}
+
+Result<std::vector<std::byte>> read_file(const std::string& path) {
+  BERTH_TRY(const OpenFile file, open_regular(path));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.size));
   std::size_t filled = 0;
   while (filled < bytes.size()) {
-    const ssize_t n =
-        ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    const ssize_t n = ::read(file.descriptor.get(), bytes.data() + filled,
+                             bytes.size() - filled);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0)
       return fail(Code::kSystem, "reading '", path,

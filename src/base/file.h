@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,8 +39,18 @@ class Descriptor {
 // Fails with kSystem, naming `path`, the bytes wanted and the bytes written.
 Status write_all(int fd, std::span<const Bytes> parts, const std::string& path);
 
-// The whole content of a regular file. Fails with kNotFound when there is
-// none, kSystem otherwise.
+// A value.
+// Units    bytes, when it was opened.
+struct OpenFile {
+  Descriptor descriptor;
+  std::uint64_t size = 0;
+};
+
+// A regular file, for reading. Fails with kNotFound when there is none,
+// kInvalidArgument when it is something else, kSystem otherwise.
+Result<OpenFile> open_regular(const std::string& path);
+
+// The whole content of a regular file. Fails as open_regular() does.
 Result<std::vector<std::byte>> read_file(const std::string& path);
 
 }  // namespace berth::base

@@ -1,11 +1,10 @@
 #include "pack/source.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/checked.h"
 
@@ -15,18 +14,9 @@ Source::Source(base::Bytes memory) : memory_(memory), size_(memory.size()) {}
 
 Result<Source> Source::open(const std::string& path) {
   Source source;
-  source.file_ = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!source.file_) {
-    const Code code = errno == ENOENT ? Code::kNotFound : Code::kSystem;
-    return fail(code, "cannot open '", path, "': ", base::errno_text(errno));
-  }
-  struct stat about {};
-  if (::fstat(source.file_.get(), &about) != 0)
-    return fail(Code::kSystem, "cannot stat '", path,
-                "': ", base::errno_text(errno));
-  if (!S_ISREG(about.st_mode))
-    return fail(Code::kInvalidArgument, "'", path, "' is not a regular file");
-  source.size_ = static_cast<std::uint64_t>(about.st_size);
+  BERTH_TRY(base::OpenFile file, base::open_regular(path));
+  source.file_ = std::move(file.descriptor);
+  source.size_ = file.size;
   return source;
 }
 

@@ -1,30 +1,16 @@
 #include "cli/check_package.h"
 
-#include <sys/utsname.h>
-
-#include <algorithm>
-
 #include "berth/package.h"
 
 namespace berth::cli {
 namespace {
 
-// Nothing when the package does not say, or says what is here.
-void compare(const char* what, const std::string& compiled_for,
-             const std::string& here, std::vector<Finding>& findings) {
-  if (compiled_for.empty() || compiled_for == here) return;
-  findings.push_back({Code::kIncompatible, std::string("it was compiled for ") +
-                                               what + " '" + compiled_for +
-                                               "', here it is '" + here + "'"});
-}
-
 Part examine_model(const Package& package, const PackagedModel& model) {
-  utsname system{};
-  ::uname(&system);
   std::vector<Finding> findings;
-  compare("platform", model.platform, "linux", findings);
-  compare("machine", model.machine, system.machine, findings);
-  compare("device", model.device, "cpu", findings);
+  for (const auto& [what, compiled_for, here] : model.mismatches())
+    findings.push_back({Code::kIncompatible,
+                        "it was compiled for " + what + " '" + compiled_for +
+                            "', here it is '" + here + "'"});
   const std::string name = "model " + model.name;
   Part part{name, {}, {}};
   const auto library = package.read(model.library.name);

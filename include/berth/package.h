@@ -39,8 +39,15 @@ enum class PackagedConstants : std::uint8_t {
 // "in the library", "in one blob", "in separate entries".
 BERTH_API const char* to_string(PackagedConstants constants) noexcept;
 
+// Something that a model was compiled for, and this machine is not. A value.
+struct TargetMismatch {
+  std::string what;  // "platform", "machine" or "device".
+  std::string compiled_for;
+  std::string here;
+};
+
 // One model of a package. A value.
-struct PackagedModel {
+struct BERTH_API PackagedModel {
   std::string name;  // "model" unless the package was made with names.
   PackagedFile library;
   PackagedConstants constants = PackagedConstants::kInLibrary;
@@ -54,6 +61,10 @@ struct PackagedModel {
   std::string machine;          // "x86_64".
   std::string platform;         // "linux".
   std::string instruction_set;  // "AVX2".
+
+  // Everything of the above that keeps it from running here, but for the
+  // instruction set, which the library is judged with (berth/inspection.h).
+  std::vector<TargetMismatch> mismatches() const;
 };
 
 // Owns     the open file, or nothing: bytes are borrowed, and must stay as they

@@ -148,12 +148,11 @@ Status read_metadata(base::Bytes json, PackagedModel& model) {
   return ok();
 }
 
-Result<std::map<std::string, ConstantPlace>> read_weights_config(
-    base::Bytes json) {
+Result<ConstantPlaces> read_weights_config(base::Bytes json) {
   const Json parsed = parse(json);
   if (!parsed.is_object())
     return fail(Code::kCorrupt, kWeightsConfig, " is not a JSON object");
-  std::map<std::string, ConstantPlace> places;
+  ConstantPlaces places;
   for (const auto& [name, place] : parsed.items()) {
     ConstantPlace& read = places[name];
     if (!place.is_array() || place.size() != 4 || !place[0].is_string() ||

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -41,7 +42,8 @@ struct ConstantPlace {
 };
 
 // By the names that the exported module had for the constants.
-Result<std::map<std::string, ConstantPlace>> read_weights_config(
-    base::Bytes json);
+using ConstantPlaces = std::map<std::string, ConstantPlace, std::less<>>;
+
+Result<ConstantPlaces> read_weights_config(base::Bytes json);
 
 }  // namespace berth::pack

@@ -1,9 +1,6 @@
 // Models out of files: which kind a file is, and what a package's model needs.
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 #include "base/file.h"
@@ -15,19 +12,24 @@
 namespace berth {
 namespace {
 
-Status check_target(const PackagedModel& model) {
-  utsname here{};
-  ::uname(&here);
-  const auto check = [&](std::string_view what, std::string_view expected,
-                         std::string_view found) -> Status {
-    if (found.empty() || found == expected) return ok();
+// What is handed to Model::load_with of a model.
+struct Parts {
+  std::vector<std::byte> library;
+  std::vector<std::byte> blob;  // Of constants; or empty.
+};
+
+Result<Parts> read_parts(const Package::Impl& package,
+                         const PackagedModel& model) {
+  for (const auto& [what, compiled_for, here] : model.mismatches())
     return fail(Code::kIncompatible, "model '", model.name,
-                "' was compiled for ", what, " ", found, ", this is ",
-                expected);
-  };
-  BERTH_CHECK(check("device", "cpu", model.device));
-  BERTH_CHECK(check("platform", "linux", model.platform));
-  return check("machine", here.machine, model.machine);
+                "' was compiled for ", what, " ", compiled_for, ", this is ",
+                here);
+  Parts parts;
+  BERTH_TRY(parts.library, package.read(model.library.name));
+  if (model.constants == PackagedConstants::kBlob) {
+    BERTH_TRY(parts.blob, package.read(model.constant_files.front().name));
+  }
+  return parts;
 }
 
 // The constants of a model that has them in an entry each, every one of which
@@ -35,12 +37,11 @@ Status check_target(const PackagedModel& model) {
 // tensor's storage in a file. What is pickled beside it is not read.
 class NamedEntries {
  public:
-  NamedEntries(const Package::Impl& package,
-               std::map<std::string, pack::ConstantPlace> places)
-      : package_(package), places_(std::move(places)) {}
+  NamedEntries(const Package::Impl& package, const PackagedModel& model)
+      : package_(package), places_(package.places(model)) {}
 
   Result<Tensor> operator()(std::string_view name, DType dtype) const {
-    const auto found = places_.find(std::string(name));
+    const auto found = places_.find(name);
     if (found == places_.end())
       return fail(Code::kNotFound, "the package has no constant '", name, "'");
     return noted(read(found->second, dtype),
@@ -76,7 +77,7 @@ class NamedEntries {
   }
 
   const Package::Impl& package_;
-  std::map<std::string, pack::ConstantPlace> places_;
+  const pack::ConstantPlaces& places_;
 };
 
 }  // namespace
@@ -90,28 +91,13 @@ Result<Model> Model::load(const Package& package, const ModelOptions& options) {
   }
   if (given.instruction_set.empty())
     given.instruction_set = model->instruction_set;
-  const std::string note = "loading '" + given.label + "'";
-  BERTH_CHECK(noted(check_target(*model), note));
-  const Package::Impl& files = *package.impl_;
-  BERTH_TRY(const auto library, noted(files.read(model->library.name), note));
-  switch (model->constants) {
-    case PackagedConstants::kBlob: {
-      BERTH_TRY(const auto blob,
-                noted(files.read(model->constant_files.front().name), note));
-      return load(library, blob, given);
-    }
-    case PackagedConstants::kEntries: {
-      BERTH_TRY(const auto json,
-                noted(files.read(model->constant_files.front().name), note));
-      BERTH_TRY(auto places, noted(pack::read_weights_config(json), note));
-      return load_with(library,
-                       model::Weights(NamedEntries(files, std::move(places))),
-                       given);
-    }
-    case PackagedConstants::kInLibrary:
-      break;
-  }
-  return load(library, {}, given);
+  const Package::Impl& impl = *package.impl_;
+  BERTH_TRY(const Parts parts,
+            noted(read_parts(impl, *model), "loading '" + given.label + "'"));
+  const auto weights = model->constants == PackagedConstants::kEntries
+                           ? model::Weights(NamedEntries(impl, *model))
+                           : model::Weights(parts.blob);
+  return load_with(parts.library, weights, given);
 }
 
 Result<Model> Model::load_file(const std::string& path,

@@ -1,5 +1,7 @@
 #include "berth/package.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -27,6 +29,21 @@ const char* to_string(PackagedConstants constants) noexcept {
   return "unknown";
 }
 
+std::vector<TargetMismatch> PackagedModel::mismatches() const {
+  utsname system{};
+  ::uname(&system);
+  std::vector<TargetMismatch> found;
+  const auto compare = [&](const char* what, const std::string& compiled_for,
+                           const char* here) {
+    if (!compiled_for.empty() && compiled_for != here)
+      found.push_back({what, compiled_for, here});
+  };
+  compare("platform", platform, "linux");
+  compare("machine", machine, system.machine);
+  compare("device", device, "cpu");
+  return found;
+}
+
 Result<std::unique_ptr<Package::Impl>> Package::Impl::open(pack::Source source,
                                                            std::string label) {
   BERTH_TRY(pack::Archive archive, pack::Archive::open(std::move(source)));
@@ -45,7 +62,7 @@ Status Package::Impl::index() {
   return ok();
 }
 
-Status Package::Impl::describe(PackagedModel& model) const {
+Status Package::Impl::describe(PackagedModel& model) {
   // Beside x.so stands x_metadata.json.
   std::string name = model.library.name;
   name.replace(name.size() - 3, 3, "_metadata.json");
@@ -55,11 +72,16 @@ Status Package::Impl::describe(PackagedModel& model) const {
     BERTH_CHECK(
         noted(pack::read_metadata(json, model), "reading '" + name + "'"));
   }
-  if (model.constants != PackagedConstants::kEntries) return ok();
+  return model.constants == PackagedConstants::kEntries ? place_constants(model)
+                                                        : ok();
+}
+
+Status Package::Impl::place_constants(PackagedModel& model) {
   const PackagedFile config = model.constant_files.front();
   BERTH_TRY(const auto json, read(config.name));
-  BERTH_TRY(const auto places, noted(pack::read_weights_config(json),
-                                     "reading '" + config.name + "'"));
+  pack::ConstantPlaces& places = places_[model.name];
+  BERTH_TRY(places, noted(pack::read_weights_config(json),
+                          "reading '" + config.name + "'"));
   for (const auto& [constant, place] : places) {
     const std::string path = std::string(pack::kWeights) + place.file;
     if (std::ranges::count(model.constant_files, path, &PackagedFile::name) > 0)

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tensor/layout.h"
-
 namespace berth::model {
+
+using tensor::Extents;
+
 namespace {
 
 // Beyond this, the orders to try would be too many.
@@ -23,9 +24,7 @@ bool explains(const std::vector<std::uint8_t>& order, const TensorSpec& spec) {
     const std::int64_t expected = is_fixed ? stride : TensorSpec::kVaries;
     if (!any && spec.strides[d] != expected) return false;
     if (!size.is_fixed()) is_fixed = false;
-    if (is_fixed && __builtin_mul_overflow(
-                        stride, std::max<std::int64_t>(size.least, 1), &stride))
-      return false;
+    stride = tensor::outer_stride(stride, size.least);
   }
   return true;
 }
@@ -55,71 +54,51 @@ InputRule::InputRule(const TensorSpec& spec) : spec_(spec) {
   if (spec.is_known) order_ = order_of(spec);
 }
 
+bool InputRule::is_of_type(const Tensor& input) const noexcept {
+  return input.dtype() == spec_.dtype &&
+         std::ranges::equal(spec_.sizes, input.sizes(),
+                            [](const SizeRange& range, std::int64_t size) {
+                              return range.contains(size);
+                            });
+}
+
+Extents InputRule::strides_for(const Tensor& input,
+                               Strides& buffer) const noexcept {
+  const Extents sizes = input.sizes();
+  std::ranges::copy(input.strides(), buffer.begin());
+  std::int64_t stride = 1;
+  for (const std::uint8_t d : order_) {
+    buffer[d] = stride;
+    stride = tensor::outer_stride(stride, sizes[d]);
+  }
+  for (std::size_t d = 0; d < sizes.size(); ++d)
+    if (spec_.strides[d] != TensorSpec::kVaries) buffer[d] = spec_.strides[d];
+  return Extents(buffer).first(sizes.size());
+}
+
 bool InputRule::fits(const Tensor& input) const noexcept {
   if (!input.has_storage()) return false;
   if (!spec_.is_known) return true;
-  if (input.dtype() != spec_.dtype || input.sizes().size() != dim())
-    return false;
-  for (std::size_t d = 0; d < dim(); ++d)
-    if (!spec_.sizes[d].contains(input.sizes()[d])) return false;
-  return fits_strides(input) && is_aligned(input);
-}
-
-bool InputRule::fits_strides(const Tensor& input) const noexcept {
-  const auto strides = input.strides();
-  if (order_.empty()) {
-    // Those that vary are the library's own to compare.
-    for (std::size_t d = 0; d < dim(); ++d)
-      if (spec_.strides[d] != TensorSpec::kVaries &&
-          spec_.strides[d] != strides[d])
-        return false;
-    return true;
-  }
-  std::int64_t stride = 1;
-  for (const std::uint8_t d : order_) {
-    const std::int64_t known = spec_.strides[d];
-    if (strides[d] != (known == TensorSpec::kVaries ? stride : known))
-      return false;
-    stride *= std::max<std::int64_t>(input.sizes()[d], 1);
-  }
-  return true;
-}
-
-std::vector<std::int64_t> InputRule::strides_for(const Tensor& input) const {
-  std::vector<std::int64_t> strides(input.strides().begin(),
-                                    input.strides().end());
-  std::int64_t stride = 1;
-  for (const std::uint8_t d : order_) {
-    strides[d] = stride;
-    stride *= std::max<std::int64_t>(input.sizes()[d], 1);
-  }
-  for (std::size_t d = 0; d < dim(); ++d)
-    if (spec_.strides[d] != TensorSpec::kVaries) strides[d] = spec_.strides[d];
-  return strides;
-}
-
-Status InputRule::check(const Tensor& input) const {
-  if (!input.has_storage())
-    return fail(Code::kInvalidArgument, "expected a tensor, found none");
-  if (!spec_.is_known) return ok();
-  bool same = input.dtype() == spec_.dtype && input.sizes().size() == dim();
-  for (std::size_t d = 0; same && d < dim(); ++d)
-    same = spec_.sizes[d].contains(input.sizes()[d]);
-  if (same) return ok();
-  const std::string expected = spec_.to_string();
-  return fail(Code::kInvalidArgument, "expected ", expected, ", found ",
-              to_string(input.dtype()), " ", tensor::to_text(input.sizes()));
+  Strides buffer;  // NOLINT: as much of it as is used is written
+  return is_of_type(input) && is_aligned(input) &&
+         std::ranges::equal(input.strides(), strides_for(input, buffer));
 }
 
 Result<Tensor> InputRule::fit(const Tensor& input) const {
-  BERTH_CHECK(check(input));
+  if (!input.has_storage())
+    return fail(Code::kInvalidArgument, "expected a tensor, found none");
   if (!spec_.is_known) return input;
-  const auto strides = strides_for(input);
+  if (!is_of_type(input))
+    return fail(Code::kInvalidArgument, "expected ", spec_.to_string(),
+                ", found ", to_string(input.dtype()), " ",
+                tensor::to_text(input.sizes()));
+  Strides buffer;  // NOLINT: as above
+  const Extents strides = strides_for(input, buffer);
   // Only strides that are never walked differ: the same memory will do.
-  bool same_walk = is_aligned(input);
-  for (std::size_t d = 0; same_walk && d < dim(); ++d)
+  bool same_walk = true;
+  for (std::size_t d = 0; same_walk && d < strides.size(); ++d)
     same_walk = input.sizes()[d] == 1 || input.strides()[d] == strides[d];
-  if (same_walk || (input.numel() == 0 && is_aligned(input)))
+  if (is_aligned(input) && (same_walk || input.numel() == 0))
     return input.view(input.sizes(), strides, input.storage_offset());
   BERTH_TRY(const auto covered, tensor::measure(input.sizes(), strides, 0));
   if (covered.end < covered.numel)

@@ -1,13 +1,14 @@
 // Whether an input is what the model was compiled for, and how to make it so.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "berth/result.h"
 #include "berth/signature.h"
 #include "berth/tensor.h"
+#include "tensor/layout.h"
 
 namespace berth::model {
 
@@ -29,10 +30,15 @@ class InputRule {
   Result<Tensor> fit(const Tensor& input) const;
 
  private:
-  Status check(const Tensor& input) const;
-  bool fits_strides(const Tensor& input) const noexcept;
-  std::vector<std::int64_t> strides_for(const Tensor& input) const;
-  std::size_t dim() const noexcept { return spec_.sizes.size(); }
+  using Strides = std::array<std::int64_t, tensor::kMostDims>;
+
+  // Whether dtype, rank and sizes are what was compiled.
+  bool is_of_type(const Tensor& input) const noexcept;
+
+  // Those that an input of its sizes is to have, in `buffer`. Its own where
+  // they vary and no order tells them: comparing those is the library's part.
+  tensor::Extents strides_for(const Tensor& input,
+                              Strides& buffer) const noexcept;
 
   TensorSpec spec_;
   // The dimensions from the innermost one to the outermost, of a gapless tensor

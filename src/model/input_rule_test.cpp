@@ -134,6 +134,13 @@ TEST(InputRule, TakesEmptyInputsOfAnyStrides) {
   EXPECT_THAT(fitted->strides(), ElementsAre(8, 1));
 }
 
+TEST(InputRule, TakesEmptyInputsWhoseOtherSizesDoNotMultiply) {
+  const InputRule rule(
+      spec({{0, kMax}, {0, kMax}, {0, kMax}}, {kVaries, kVaries, 1}));
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  EXPECT_TRUE(rule.fit(numbers({0, kHuge, kHuge}, {1, 1, 1})));
+}
+
 TEST(InputRule, DoesNotPutDifferentElementsInOnePlace) {
   // Compiled for an input that repeats one row.
   const InputRule rule(spec({{4, 4}, {8, 8}}, {0, 1}));

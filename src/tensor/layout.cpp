@@ -6,19 +6,13 @@
 #include <utility>
 
 namespace berth::tensor {
-namespace {
 
-// The stride of the dimension around one of `size` and `stride`. Saturates: a
-// tensor without elements may have other sizes whose product does not fit, and
-// its strides are never used.
 std::int64_t outer_stride(std::int64_t stride, std::int64_t size) noexcept {
   std::int64_t out = 0;
   if (__builtin_mul_overflow(stride, std::max<std::int64_t>(size, 1), &out))
     return std::numeric_limits<std::int64_t>::max();
   return out;
 }
-
-}  // namespace
 
 Result<Footprint> measure(Extents sizes, Extents strides, std::int64_t offset) {
   if (sizes.size() != strides.size())

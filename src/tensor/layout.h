@@ -34,6 +34,11 @@ Result<Footprint> measure(Extents sizes, Extents strides, std::int64_t offset);
 // The product of `sizes`. Fails as measure() does.
 Result<std::int64_t> checked_numel(Extents sizes);
 
+// The stride of the dimension around one of `size` and `stride`. Saturates: a
+// tensor without elements may have other sizes whose product does not fit, and
+// its strides are never used.
+std::int64_t outer_stride(std::int64_t stride, std::int64_t size) noexcept;
+
 // Writes the row-major strides of `sizes`, whose product must be known to fit.
 void contiguous_strides(Extents sizes, std::int64_t* strides) noexcept;
 

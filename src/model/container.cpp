@@ -128,31 +128,43 @@ Status Container::read_names() {
   return ok();
 }
 
-Result<bool> Container::is_folded(std::size_t i) const {
-  bool folded = false;
-  if (functions_.constant_folded != nullptr) {
-    if (const auto code = functions_.constant_folded(handle_.get(), i, &folded))
-      return failed(abi::kGetConstantFromFolded, code);
-  }
-  return folded;
-}
-
-Result<Container::Constants> Container::wanted_constants() const {
+Result<std::vector<std::size_t>> Container::unfolded_constants() const {
   std::size_t count = 0;
   if (const auto code = functions_.constant_count(handle_.get(), &count))
     return failed(abi::kGetNumConstants, code);
-  Constants wanted;
+  std::vector<std::size_t> unfolded;
   for (std::size_t i = 0; i < count; ++i) {
-    BERTH_TRY(const bool folded, is_folded(i));
-    if (folded) continue;
-    ++wanted.count;
-    if (functions_.constant_size == nullptr) continue;
+    bool folded = false;
+    if (functions_.constant_folded != nullptr) {
+      if (const auto code =
+              functions_.constant_folded(handle_.get(), i, &folded))
+        return failed(abi::kGetConstantFromFolded, code);
+    }
+    if (!folded) unfolded.push_back(i);
+  }
+  return unfolded;
+}
+
+Result<std::string> Container::constant_text(abi::GetName* function,
+                                             const char* called,
+                                             std::size_t i) const {
+  const char* text = nullptr;
+  if (const auto code = function(handle_.get(), i, &text))
+    return failed(called, code);
+  return std::string(text != nullptr ? text : "");
+}
+
+Result<Container::Constants> Container::wanted_constants() const {
+  BERTH_TRY(const auto unfolded, unfolded_constants());
+  Constants wanted{unfolded.size(), 0};
+  if (functions_.constant_size == nullptr) return wanted;
+  for (const std::size_t i : unfolded) {
     std::size_t size = 0;
     if (const auto code = functions_.constant_size(handle_.get(), i, &size))
       return failed(abi::kGetConstantDataSize, code);
     const auto sum = base::sum(wanted.size_bytes, size);
     if (!sum)
-      return fail(Code::kCorrupt, "the sizes of ", count,
+      return fail(Code::kCorrupt, "the sizes of ", wanted.count,
                   " constants add up to more than memory can hold");
     wanted.size_bytes = *sum;
   }
@@ -224,26 +236,19 @@ Status Container::give_named(const Weights& weights) {
     return fail(Code::kIncompatible,
                 "the library cannot take its constants one by one: it was "
                 "compiled by a torch before 2.13");
-  std::size_t count = 0;
-  if (const auto code = functions_.constant_count(handle_.get(), &count))
-    return failed(abi::kGetNumConstants, code);
+  BERTH_TRY(const auto unfolded, unfolded_constants());
   std::vector<NamedConstant> constants;
-  for (std::size_t i = 0; i < count; ++i) {
-    BERTH_TRY(const bool folded, is_folded(i));
-    if (folded) continue;
-    const char* name = nullptr;
-    const char* source = nullptr;
+  for (const std::size_t i : unfolded) {
+    BERTH_TRY(auto name, constant_text(functions_.constant_name,
+                                       abi::kGetConstantName, i));
+    BERTH_TRY(const auto source,
+              constant_text(functions_.constant_source_name,
+                            abi::kGetConstantOriginalFQN, i));
     std::int32_t dtype = 0;
-    if (const auto code = functions_.constant_name(handle_.get(), i, &name))
-      return failed(abi::kGetConstantName, code);
-    if (const auto code =
-            functions_.constant_source_name(handle_.get(), i, &source))
-      return failed(abi::kGetConstantOriginalFQN, code);
     if (const auto code = functions_.constant_dtype(handle_.get(), i, &dtype))
       return failed(abi::kGetConstantDtype, code);
-    BERTH_TRY(Tensor tensor, weights.read(source != nullptr ? source : "",
-                                          static_cast<DType>(dtype)));
-    constants.push_back({name != nullptr ? name : "", std::move(tensor)});
+    BERTH_TRY(Tensor tensor, weights.read(source, static_cast<DType>(dtype)));
+    constants.push_back({std::move(name), std::move(tensor)});
   }
   BERTH_TRY(const SharedConstants shared, SharedConstants::copy_of(constants));
   BERTH_TRY(LentConstants lent, shared.lend());
@@ -259,22 +264,17 @@ bool Container::can_share_constants() const {
 
 Result<std::vector<NamedConstant>> Container::constants() const {
   forget_reasons();
-  std::size_t count = 0;
-  if (const auto code = functions_.constant_count(handle_.get(), &count))
-    return failed(abi::kGetNumConstants, code);
+  BERTH_TRY(const auto unfolded, unfolded_constants());
   BERTH_TRY(const auto present, present_constants());
+  if (present.size() < unfolded.size())
+    return fail(Code::kIncompatible, "the library holds only ", present.size(),
+                " of its ", unfolded.size(), " constants");
   std::vector<NamedConstant> found;
-  for (std::size_t i = 0; i < count; ++i) {
-    BERTH_TRY(const bool folded, is_folded(i));
-    if (folded) continue;
-    const char* name = nullptr;
-    if (const auto code = functions_.constant_name(handle_.get(), i, &name))
-      return failed(abi::kGetConstantName, code);
-    if (found.size() == present.size())
-      return fail(Code::kIncompatible, "the library holds only ",
-                  present.size(), " of its ", count, " constants");
+  for (const std::size_t i : unfolded) {
+    BERTH_TRY(auto name, constant_text(functions_.constant_name,
+                                       abi::kGetConstantName, i));
     BERTH_TRY(const Tensor* tensor, shim::borrow(present[found.size()].handle));
-    found.push_back({name != nullptr ? name : "", *tensor});
+    found.push_back({std::move(name), *tensor});
   }
   return found;
 }

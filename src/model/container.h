@@ -97,7 +97,11 @@ class Container {
   Status bind(const library::Library& library);
   Status read_names();
   Result<Constants> wanted_constants() const;
-  Result<bool> is_folded(std::size_t i) const;
+  // The indices of the constants that the library does not fold itself.
+  Result<std::vector<std::size_t>> unfolded_constants() const;
+  // What `function`, which errors name as `called`, says of constant `i`.
+  Result<std::string> constant_text(abi::GetName* function, const char* called,
+                                    std::size_t i) const;
   Status give_named(const Weights& weights);
   // Good until the next call.
   Result<std::span<const abi::ConstantMapEntry>> present_constants(

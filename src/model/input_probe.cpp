@@ -143,12 +143,9 @@ bool checks_inputs(base::Bytes image) {
 std::vector<TensorSpec> probe_inputs(Container& container) {
   const std::size_t count = container.input_names().size();
   std::vector<TensorSpec> specs(count);
-  std::vector<Tensor> shown(count);
-  for (Tensor& tensor : shown) {
-    auto made = Guess().tensor();
-    if (!made) return specs;
-    tensor = std::move(*made);
-  }
+  const auto blank = Guess().tensor();
+  if (!blank) return specs;
+  std::vector<Tensor> shown(count, *blank);
   for (std::size_t i = 0; i < count; ++i) {
     auto spec = probe(container, shown, i);
     if (!spec || element_size(spec->dtype) == 0) break;

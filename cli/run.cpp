@@ -134,7 +134,7 @@ Result<std::vector<Tensor>> read_inputs(const RunOptions& options,
   std::string wanted;
   for (const TensorSpec& spec : runner.inputs()) {
     types.push_back(spec.is_known ? std::optional(spec.dtype) : std::nullopt);
-    wanted += (wanted.empty() ? ": " : "; ") + spec.to_string();
+    wanted += (wanted.empty() ? ": input " : "; input ") + spec.to_string();
   }
   BERTH_TRY(auto inputs, read_arrays(options.inputs, types));
   if (inputs.size() != types.size())

@@ -47,6 +47,7 @@ struct TargetMismatch {
 };
 
 // One model of a package. A value.
+// Units    sizes in bytes.
 struct BERTH_API PackagedModel {
   std::string name;  // "model" unless the package was made with names.
   PackagedFile library;

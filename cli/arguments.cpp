@@ -13,6 +13,9 @@ namespace {
 constexpr const char* kModelFile = "FILE{.pt2,.pte,.so}";
 constexpr const char* kArrayFile = "FILE{.npy,.npz}";
 constexpr int kMost = 1'000'000'000;  // Of what is counted.
+constexpr const char* kFileHelp =
+    "A package (.pt2), an ExecuTorch program (.pte) or an AOTInductor library "
+    "(.so)";
 constexpr const char* kDataHelp =
     "The program's .ptd files, or the weights blob of a library that does not "
     "hold them";
@@ -99,9 +102,7 @@ void add_run(CLI::App& app, RunOptions& options) {
       "run",
       "Load a package, a program or a library, run it, compare and time "
       "it");
-  run.add_option("FILE", options.source.path,
-                 "A package (.pt2), an ExecuTorch program (.pte) or an "
-                 "AOTInductor library (.so)")
+  run.add_option("FILE", options.source.path, kFileHelp)
       ->type_name(kModelFile)
       ->required();
   add_model_options(run, options.source.data_paths, options.source.model_name,
@@ -129,10 +130,7 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App& inspect = *app.add_subcommand(
       "inspect",
       "Say what a package, a program or a library is and needs; runs nothing");
-  inspect
-      .add_option("FILE", options.path,
-                  "A package (.pt2), an ExecuTorch program (.pte) or an "
-                  "AOTInductor library (.so)")
+  inspect.add_option("FILE", options.path, kFileHelp)
       ->type_name(kModelFile)
       ->required();
   add_model_options(inspect, options.data_paths, options.model_name,

@@ -24,8 +24,7 @@ std::vector<std::string> split(const std::string& text) {
 // Reads the type's name, as arguments.h describes it.
 Slot slot_of(const CLI::Option& option) {
   Slot slot;
-  slot.many =
-      option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+  slot.many = takes_many(option);
   const std::string type = option.get_type_name();
   slot.directories = type.starts_with("DIR") || type.starts_with("FILE");
   const std::size_t open = type.find('{');
@@ -59,6 +58,10 @@ Command command_of(const CLI::App& app, const std::string& name) {
 }
 
 }  // namespace
+
+bool takes_many(const CLI::Option& option) {
+  return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+}
 
 std::vector<std::string> Option::names() const {
   std::vector<std::string> all;

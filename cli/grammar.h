@@ -15,6 +15,9 @@ struct Slot {
   bool many = false;
 };
 
+// Whether an option or argument takes any number of values.
+bool takes_many(const CLI::Option& option);
+
 struct Option {
   std::vector<std::string> long_names;   // Without dashes.
   std::vector<std::string> short_names;  // The same.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/grammar.h"
+
 namespace berth::cli {
 namespace {
 
@@ -37,10 +39,6 @@ std::string row(const std::string& name, const std::string& description) {
   line += line.size() + 2 <= kColumn ? std::string(kColumn - line.size(), ' ')
                                      : '\n' + std::string(kColumn, ' ');
   return line + wrapped(description, kColumn, kColumn) + '\n';
-}
-
-bool takes_many(const CLI::Option& option) {
-  return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
 }
 
 // "FILE{.npy,.npz}" is FILE, "TEXT:{a,b}" is a|b, "N:POSITIVE" is N.

@@ -104,15 +104,9 @@ Status inspect_program(const InspectOptions& options) {
                  fmt::join(shared.users, ", "));
     Json entry = {{"key", shared.key}, {"users", shared.users}};
     if (image) {
-      // A refused library is what an inspection is for, not its end.
       const auto library = Inspection::of(*image);
-      if (!library) {
-        entry["error"] = library.error().to_string();
-        if (!options.json) fmt::print("    {}\n", library.error().to_string());
-      } else {
-        entry["library"] = to_json(*library);
-        if (!options.json) print_library(*library);
-      }
+      add_library(library, entry);
+      if (!options.json) print_library(library);
     }
     libraries.push_back(std::move(entry));
   }

@@ -31,12 +31,7 @@ Json model_json(const PackagedModel& model, const Result<Inspection>& library) {
                {"constant_files", files_json(model.constant_files)},
                {"files", files_json(model.files)},
                {"library_file", model.library.name}};
-  // A refused library is what an inspection is for, not its end.
-  if (library) {
-    json["library"] = to_json(*library);
-  } else {
-    json["error"] = library.error().to_string();
-  }
+  add_library(library, json);
   return json;
 }
 
@@ -60,11 +55,7 @@ void print_model(const PackagedModel& model,
     fmt::print("    {:<16}{}  {} bytes\n",
                file.name == model.library.name ? "library file" : "file",
                file.name, file.size_bytes);
-  if (library) {
-    print_library(*library);
-  } else {
-    fmt::print("    {}\n", library.error().to_string());
-  }
+  print_library(library);
 }
 
 Result<Inspection> inspect_model(const Package& package,

@@ -49,6 +49,23 @@ void print_list(std::string_view title, const std::vector<std::string>& items) {
   fmt::print("{}\n", line);
 }
 
+void add_library(const Result<Inspection>& library,
+                 nlohmann::ordered_json& json) {
+  if (library) {
+    json["library"] = to_json(*library);
+  } else {
+    json["error"] = library.error().to_string();
+  }
+}
+
+void print_library(const Result<Inspection>& library) {
+  if (library) {
+    print_library(*library);
+  } else {
+    fmt::print("    {}\n", library.error().to_string());
+  }
+}
+
 void print_library(const Inspection& library) {
   fmt::print("    {:<16}{} bytes\n", "size", library.size_bytes);
   print_list("needs", library.needed);

@@ -13,16 +13,6 @@ BUILD = pathlib.Path(os.environ.get("BERTH_BUILD", ROOT / "build/release"))
 
 
 @pytest.fixture(scope="session")
-def models() -> pathlib.Path:
-    out = ROOT / "build" / "models"
-    subprocess.run(
-        [sys.executable, ROOT / "tests/models/make.py", "--out", out, "mlp", "mlp_lib"],
-        check=True,
-    )
-    return out
-
-
-@pytest.fixture(scope="session")
 def consumer(tmp_path_factory) -> pathlib.Path:
     """The examples, built by a project that knows only the installed files."""
     root = tmp_path_factory.mktemp("consumer")

@@ -200,9 +200,10 @@ TEST(Packages, LoadOneModelWithoutLookingAtTheOthers) {
     ASSERT_TRUE(package) << package.error();
     const auto other = package->read((*package->find("right"))->library.name);
     ASSERT_TRUE(other) << other.error();
-    const auto at = std::ranges::search(bytes, *other);
-    ASSERT_FALSE(at.empty());
-    spoiled = static_cast<std::size_t>(at.begin() - bytes.begin());
+    const auto at =
+        std::search(bytes.begin(), bytes.end(), other->begin(), other->end());
+    ASSERT_NE(at, bytes.end());
+    spoiled = static_cast<std::size_t>(at - bytes.begin());
   }
   bytes[spoiled + 1000] ^= std::byte{1};
   const auto package = Package::open(bytes);

@@ -37,7 +37,7 @@ std::vector<std::uint8_t> order_of(const TensorSpec& spec) {
   do {
     if (explains(order, spec)) return order;
   } while (order.size() <= kMostOrdered &&
-           std::ranges::prev_permutation(order).found);
+           std::prev_permutation(order.begin(), order.end()));
   return {};
 }
 

@@ -7,10 +7,9 @@
 
 namespace berth::tensor {
 
-// Owns     its memory (create), or borrows the caller's (borrow), who may ask
-// to
-//          be told when it is no longer used (give_back_by). Destroys itself
-//          when the last share is released.
+// Owns     its memory (create), or borrows somebody's (borrow), who may ask to
+//          be told at the end (give_back_by). Destroys itself when the last
+//          share is released.
 // Threads  shares may be retained and released from any thread.
 // Units    bytes.
 class Storage {
@@ -52,7 +51,7 @@ class Storage {
   std::byte* data() const noexcept { return data_; }
   std::size_t size_bytes() const noexcept { return size_bytes_; }
 
-  // False for the caller's memory.
+  // False for borrowed memory.
   bool owns_data() const noexcept;
 
  private:

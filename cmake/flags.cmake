@@ -4,14 +4,14 @@ target_compile_options(
   berth_flags
   INTERFACE
     -fvisibility=hidden
-    -fvisibility-inlines-hidden
+    $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
     # Errors name the source file; not where this checkout lies.
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/src/=
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(BERTH_DEVELOPER)
   target_compile_options(berth_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-    -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
 endif()
 if(BERTH_SANITIZE)
   target_compile_options(berth_flags INTERFACE

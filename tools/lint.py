@@ -30,7 +30,7 @@ FOLDERS = (
     ".ci", "bench", "cli", "cmake", "docs", "examples",
     "executorch", "include", "python", "src", "tests", "tools",
 )
-ROOMS = ("base", "elf", "library", "tensor", "shim", "model", "pack")
+ROOMS = ("base", "elf", "library", "tensor", "shim", "model", "pack", "c")
 CLI_MAY_INCLUDE = {"executorch/payload.h", "executorch/program.h"}
 
 # Lines. The aim for sources is 300.
@@ -43,10 +43,12 @@ BUDGETS = {
 SOURCE_BUDGET = 400
 PUBLIC_HEADER_BUDGET = 200
 FUNCTION_BUDGET = 60
-PUBLIC_HEADERS_MOST = 13
+PUBLIC_HEADERS_MOST = 14
 
 # Where exceptions may be caught or thrown, and why.
 MAY_USE_EXCEPTIONS = {
+    "src/c/guard.h": "C cannot be thrown through",
+    "src/c/guard.cpp": "keeping the sentence of a failure must not fail",
     "src/shim/trap.h": "nothing may be thrown into a delegate's frames",
     "src/shim/runtime.cpp": "a failed check of a delegate must not return to it",
     "executorch/backend.cpp": "ExecuTorch is not built to be thrown through",

@@ -1,5 +1,6 @@
-# `cmake --install`: libraries, headers, the command, and find_package(berth)
-# with the targets berth::berth and, where it was built, berth::executorch.
+# `cmake --install`: libraries, headers, the command, find_package(berth) with the
+# targets berth::berth and, where it was built, berth::executorch, and pkg-config
+# with berth.
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
 
@@ -24,3 +25,15 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/berth-config-version.cmak
 install(FILES ${PROJECT_BINARY_DIR}/berth-config.cmake
               ${PROJECT_BINARY_DIR}/berth-config-version.cmake
         DESTINATION ${config_dir})
+
+# Relative, so that an installation can be moved.
+set(BERTH_PC_TO_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(BERTH_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+set(BERTH_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+cmake_path(RELATIVE_PATH BERTH_PC_TO_PREFIX
+           BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH BERTH_PC_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
+cmake_path(RELATIVE_PATH BERTH_PC_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/berth.pc.in ${PROJECT_BINARY_DIR}/berth.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/berth.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -53,6 +53,7 @@ MAY_USE_EXCEPTIONS = {
     "src/shim/runtime.cpp": "a failed check of a delegate must not return to it",
     "executorch/backend.cpp": "ExecuTorch is not built to be thrown through",
     "cli/main.cpp": "the argument parser and the JSON library throw",
+    "python/bindings/errors.cpp": "nanobind hands exceptions on to Python",
 }
 
 # What git ignores inside them; lib is where Python finds Berth's own build.
@@ -227,7 +228,7 @@ def cards(tree: Tree) -> Iterator[Violation]:
 def exceptions(tree: Tree) -> Iterator[Violation]:
     """Exceptions end, and begin, only where a reason is listed."""
     used = set()
-    for path in tree.select(CXX, "include", "src", "executorch", "cli"):
+    for path in tree.select(CXX, "include", "src", "executorch", "cli", "python"):
         if is_test(path):
             continue
         code = tree.code(path)
@@ -245,7 +246,7 @@ def silence(tree: Tree) -> Iterator[Violation]:
         r"std::(cout|cerr|clog|terminate|abort|exit|_Exit)\b|\b(f?printf|f?puts|perror)\s*\("
         r"|(?<![\w.>])(abort|_?exit|quick_exit)\s*\("
     )
-    for path in tree.select((*CXX, ".inc"), "include", "src", "executorch"):
+    for path in tree.select((*CXX, ".inc"), "include", "src", "executorch", "python"):
         if is_test(path):
             continue
         code = tree.code(path)
@@ -287,7 +288,7 @@ def forbidden(tree: Tree) -> Iterator[Violation]:
 
 def listed(tree: Tree) -> Iterator[Violation]:
     """Every source, test and fuzz target is in its folder's CMakeLists.txt."""
-    for path in tree.select((".cpp",), "src", "executorch", "cli", "tests", "bench", "examples"):
+    for path in tree.select((".cpp",), "src", "executorch", "cli", "python", "tests", "bench", "examples"):
         folder, _, name = path.rpartition("/")
         kind = re.fullmatch(r"(\w+)_(test|fuzz)\.cpp", name)
         if kind:
@@ -323,7 +324,7 @@ def formatting(tree: Tree) -> Iterator[Violation]:
     tool = shutil.which("clang-format-14")
     if tool is None:
         raise Skipped("clang-format-14 is not installed")
-    folders = ("include", "src", "executorch", "cli", "tests", "examples", "bench")
+    folders = ("include", "src", "executorch", "cli", "python", "tests", "examples", "bench")
     paths = list(tree.select(CXX, *folders))
     command = [tool, "--dry-run", "-Werror", "--ferror-limit=1", *paths]
     done = subprocess.run(command, cwd=tree.root, capture_output=True, text=True, check=False)

@@ -1,5 +1,6 @@
 # Finds ExecuTorch's C++ SDK, which its Python wheel carries: BERTH_EXECUTORCH_ROOT,
-# else this checkout's .venv, else CMAKE_PREFIX_PATH.
+# else this checkout's .venv, else CMAKE_PREFIX_PATH. BERTH_EXECUTORCH is switched
+# off where AUTO finds none.
 set(BERTH_EXECUTORCH_ROOT "" CACHE PATH
     "The executorch package of a Python environment (holds share/cmake)")
 if(NOT BERTH_EXECUTORCH_ROOT)
@@ -8,8 +9,17 @@ if(NOT BERTH_EXECUTORCH_ROOT)
     list(GET found 0 BERTH_EXECUTORCH_ROOT)
   endif()
 endif()
-find_package(executorch REQUIRED CONFIG
-             HINTS ${BERTH_EXECUTORCH_ROOT}/share/cmake)
+if(BERTH_EXECUTORCH STREQUAL "AUTO")
+  find_package(executorch QUIET CONFIG HINTS ${BERTH_EXECUTORCH_ROOT}/share/cmake)
+  if(NOT executorch_FOUND)
+    message(STATUS "The ExecuTorch backend is left out: no SDK found")
+    set(BERTH_EXECUTORCH OFF)
+    return()
+  endif()
+else()
+  find_package(executorch REQUIRED CONFIG
+               HINTS ${BERTH_EXECUTORCH_ROOT}/share/cmake)
+endif()
 cmake_path(GET executorch_DIR PARENT_PATH BERTH_EXECUTORCH_SHARE)
 find_path(BERTH_EXECUTORCH_SCHEMA program.fbs REQUIRED
           HINTS ${BERTH_EXECUTORCH_SHARE}/../schema

@@ -87,7 +87,7 @@ def examples(tree: Any) -> Iterator[Violation]:
 
 
 def versions(tree: Any) -> Iterator[Violation]:
-    """The header, the Python package and the newest changes have one version."""
+    """The header and the newest changes have one version; the wheel reads the header."""
     header = "include/berth/version.h"
     text = tree.text(header)
     found = re.search(r'#define BERTH_VERSION "(.*)"', text)
@@ -95,15 +95,11 @@ def versions(tree: Any) -> Iterator[Violation]:
     parts = re.findall(r"#define BERTH_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", text)
     if ".".join(parts) != version:
         yield header, 1, f"BERTH_VERSION is '{version}', its parts are {'.'.join(parts)}"
-    others = {
-        "python/pyproject.toml": r'^version = "(.*)"',
-        "CHANGELOG.md": r"^## (\d\S*)",
-    }
-    for path, pattern in others.items():
-        match = re.search(pattern, tree.text(path), re.MULTILINE)
-        if match is None or match[1] != version:
-            shown = match[1] if match else "nothing"
-            yield path, 1, f"expected version {version}, as in {header}, found {shown}"
+    path = "CHANGELOG.md"
+    match = re.search(r"^## (\d\S*)", tree.text(path), re.MULTILINE)
+    if match is None or match[1] != version:
+        shown = match[1] if match else "nothing"
+        yield path, 1, f"expected version {version}, as in {header}, found {shown}"
 
 
 def codes(tree: Any) -> Iterator[Violation]:

@@ -13,32 +13,25 @@ package's own `lib`.
 
 import ctypes
 import os
-import pathlib
 
 # Loads libexecutorch.so, whose registry the library below finds by its name.
 from executorch.extension.pybindings import portable_lib as _runtime
 
+from berth import _libraries
+
 BACKEND_NAME = "BerthBackend"
-_LIBRARY_NAME = "libberth_executorch.so"
-
-
-def _library_path() -> pathlib.Path:
-    directory = os.environ.get("BERTH_LIBRARY_DIR")
-    base = pathlib.Path(directory) if directory else pathlib.Path(__file__).parent / "lib"
-    path = base / _LIBRARY_NAME
-    if not path.is_file():
-        raise ImportError(
-            f"{_LIBRARY_NAME} is not in {base}; build Berth, or set BERTH_LIBRARY_DIR"
-            " to the directory that holds it"
-        )
-    return path
+_LIBRARY_NAME = "libberth_executorch.so.0"
 
 
 def _register() -> None:
     # RTLD_LOCAL: none of Berth's names reach the process but those that
     # delegates need, which Berth itself sees to when the first one is loaded.
+    path = _libraries.find(
+        _LIBRARY_NAME,
+        "berth-runtime has it when it was built where ExecuTorch's SDK was found",
+    )
     try:
-        ctypes.CDLL(os.fspath(_library_path()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        ctypes.CDLL(os.fspath(path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
         raise ImportError(f"cannot open {_LIBRARY_NAME}: {error}") from error
     if BACKEND_NAME not in _runtime._get_registered_backend_names():

@@ -1,8 +1,9 @@
-"""Berth in executorch's Python runtime, beside torch and torch's own loader.
+"""Berth and executorch's Python runtime, beside torch and torch's own loader.
 
 Each case is a process of its own: what was loaded first is what is tested.
 """
 
+import itertools
 import os
 import pathlib
 import subprocess
@@ -37,6 +38,13 @@ def run_torch():
     check(runner(torch.from_numpy(numpy.load("mlp_lib/in0.npy"))), "mlp_lib/out0.npy")
     return runner
 
+def run_berth_alone():
+    import berth
+    model = berth.load("mlp_lib/model.pt2")
+    found = model(numpy.load("mlp_lib/in0.npy"))
+    numpy.testing.assert_allclose(found, numpy.load("mlp_lib/out0.npy"), atol=1e-5)
+    return model
+
 def own_files():
     with open("/proc/self/maps") as maps:
         return {line.split()[-1] for line in maps if "/berth_" in line}
@@ -44,20 +52,18 @@ def own_files():
 
 
 @pytest.fixture(scope="session")
-def models() -> pathlib.Path:
-    out = ROOT / "build" / "models"
-    subprocess.run(
-        [sys.executable, ROOT / "tests/models/make.py", "--out", out, "two_towers", "mlp_lib", "int_div"],
-        check=True,
-    )
-    return out
+def models(made) -> pathlib.Path:
+    return made("two_towers", "mlp_lib", "int_div")
 
 
 def run(code: str, models: pathlib.Path, **environment: str) -> subprocess.CompletedProcess:
+    environment = dict(os.environ, **environment)
+    if "PYTHONPATH" in environment:  # Relative, maybe; the wheel's tests have none.
+        environment["PYTHONPATH"] = str(ROOT / "python")
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", COMMON + textwrap.dedent(code)],
         cwd=models,
-        env=dict(os.environ, PYTHONPATH=str(ROOT / "python"), **environment),
+        env=environment,
         capture_output=True,
         text=True,
         timeout=300,
@@ -140,6 +146,25 @@ def test_both_are_right_when_torch_comes_first_and_global(models):
         method = run_berth()
         run_torch()
         run_berth()
+        """,
+        models,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("order", map("".join, itertools.permutations("tbe")))
+def test_torchs_loader_berth_and_executorchs_runtime_are_right_in_any_order(models, order):
+    """Torch and Berth run the same package; executorch has Berth's backend."""
+    done = run(
+        f"""
+        def run_executorch():
+            import berth.executorch
+            return run_berth()
+
+        runners = dict(t=run_torch, b=run_berth_alone, e=run_executorch)
+        kept = [runners[each]() for each in {order + order!r}]
+        libraries = set(line.split()[-1] for line in open("/proc/self/maps") if "libberth.so" in line)
+        assert len(libraries) == 1, libraries
         """,
         models,
     )

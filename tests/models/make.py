@@ -30,7 +30,7 @@ from pathlib import Path
 
 _HERE = Path(__file__).resolve().parent
 _PYTHON = _HERE.parents[1] / "python"
-_FIXTURES = ("fixtures.py", "packages.py")
+_FIXTURES = ("fixtures.py", "packages.py", "calls.py", "surveyed.py")
 
 
 def cache_key() -> str:
@@ -68,7 +68,9 @@ def build(name: str, folder: str) -> float:
     """Makes one fixture in `folder`, whole or not at all; returns the seconds."""
     started = time.monotonic()
     sys.path[:0] = [str(_PYTHON), str(_HERE)]
-    import packages  # noqa: F401: adds its own to FIXTURES
+    import calls  # noqa: F401: these add their own to FIXTURES
+    import packages  # noqa: F401
+    import surveyed  # noqa: F401
     import torch
     from fixtures import FIXTURES
 

@@ -1,6 +1,7 @@
 """What type checkers see."""
 
 import ast
+import os
 import pathlib
 import subprocess
 import sys
@@ -56,7 +57,11 @@ def test_a_checker_agrees_with_a_program(tmp_path, spoiled):
     sample = tmp_path / "sample.py"
     sample.write_text(textwrap.dedent(SAMPLE) + spoiled + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", sample]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    # It looks where packages are installed and here, not in PYTHONPATH.
+    environment = os.environ | {"MYPYPATH": str(FACE.parent)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     assert (done.returncode == 0) == (spoiled == ""), done.stdout
 
 

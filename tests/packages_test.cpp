@@ -67,6 +67,12 @@ INSTANTIATE_TEST_SUITE_P(Kinds, PackagesRun,
                            return std::string(name.param);
                          });
 
+INSTANTIATE_TEST_SUITE_P(
+    Surveyed, PackagesRun,
+    ::testing::Values("gnn", "intdiv", "math_fns", "lstm_decomposed",
+                      "transformer_encoder_math", "kv_cache_templates"),
+    [](const auto& name) { return std::string(name.param); });
+
 TEST(Packages, TellWhatTheModelTakesAndGives) {
   const auto model = Model::load_file(path_of("nested_pkg"));
   ASSERT_TRUE(model) << model.error();

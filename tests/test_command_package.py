@@ -1,6 +1,8 @@
 """The berth command on packages: .pt2 files with one model or several."""
 
+import itertools
 import json
+import pathlib
 import zipfile
 
 import numpy
@@ -46,6 +48,43 @@ def test_packages_run_and_tell_their_inputs(models, tmp_path, name):
     done = berth("run", *arguments)
     assert done.returncode == 0 and f"input '{spec['name']}'" in done.stdout
     assert "float32 [" in done.stdout and "agrees" in done.stdout
+
+
+def numbered(folder, name) -> list:
+    """The fixture's files <name>0.npy, <name>1.npy, ..."""
+    files = (folder / f"{name}{i}.npy" for i in itertools.count())
+    return list(itertools.takewhile(pathlib.Path.exists, files))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mlp_lib", "control_pkg", "dtypes_pkg", "gnn", "intdiv", "math_fns", "lstm_decomposed",
+        "transformer_encoder_math", "kv_cache_templates",
+    ],
+)  # fmt: skip
+def test_surveyed_models_agree_with_eager(models, name):
+    folder = models / name
+    inputs, outputs = numbered(folder, "in"), numbered(folder, "out")
+    arguments = [f"--input={path}" for path in inputs] + [f"--expect={path}" for path in outputs]
+    report = run_json(folder / "model.pt2", *arguments)
+    assert inputs and outputs and report["agrees"] and report["libtorch"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "operators"),
+    [
+        ("conv1d_audio", ["convolution"]),
+        ("indexing", ["topk", "sort_stable", "cumsum", "proxy_executor_call_function"]),
+        ("lstm", ["mkldnn_rnn_layer"]),
+        ("transformer_encoder", ["_scaled_dot_product_flash_attention_for_cpu"]),
+    ],
+)
+def test_surveyed_models_are_refused_with_what_they_lack(models, name, operators):
+    done = berth("check", models / name / "model.pt2")
+    assert done.returncode == 15
+    for operator in operators:
+        assert f"'{operator}'" in done.stdout, done.stdout
 
 
 def test_without_inputs_the_error_says_what_they_are(models):

@@ -11,12 +11,16 @@ import sys
 import zipfile
 
 import pytest
+import test_surveyed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "python" / "tests"
 
 # What the tests without torch need of the folder of fixtures.
-FIXTURES = ("nested", "elementwise", "dtypes", "scalar", "nothing", "writes", "alias", "slow", "wide_lib")
+FIXTURES = (
+    "nested", "elementwise", "dtypes", "scalar", "nothing", "writes", "alias", "slow", "wide_lib",
+    *test_surveyed.SERVED, "lstm",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(
     "BERTH_IN_WHEEL_TEST" in os.environ, reason="this is the wheel's own environment"
@@ -106,7 +110,8 @@ def test_it_needs_nothing_but_numpy(bare_python):
 
 
 def test_it_works_without_torch(bare_python, fixtures):
-    tests = [TESTS / name for name in ("test_pytree.py", "test_model.py", "test_tensors.py", "test_package.py")]
+    names = ("pytree", "model", "tensors", "package", "surveyed")
+    tests = [TESTS / f"test_{name}.py" for name in names]
     run(bare_python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, BERTH_MODELS=fixtures)
 
 

@@ -9,19 +9,24 @@ if(NOT BERTH_EXECUTORCH_ROOT)
     list(GET found 0 BERTH_EXECUTORCH_ROOT)
   endif()
 endif()
-if(BERTH_EXECUTORCH STREQUAL "AUTO")
-  find_package(executorch QUIET CONFIG HINTS ${BERTH_EXECUTORCH_ROOT}/share/cmake)
+# The wheel has a second package file, which a prefix path may lead to first.
+if(BERTH_EXECUTORCH_ROOT)
+  find_package(executorch QUIET CONFIG
+               PATHS ${BERTH_EXECUTORCH_ROOT}/share/cmake NO_DEFAULT_PATH)
+endif()
+if(NOT executorch_FOUND AND BERTH_EXECUTORCH STREQUAL "AUTO")
+  find_package(executorch QUIET CONFIG)
   if(NOT executorch_FOUND)
     message(STATUS "The ExecuTorch backend is left out: no SDK found")
     set(BERTH_EXECUTORCH OFF)
     return()
   endif()
-else()
-  find_package(executorch REQUIRED CONFIG
-               HINTS ${BERTH_EXECUTORCH_ROOT}/share/cmake)
+elseif(NOT executorch_FOUND)
+  find_package(executorch REQUIRED CONFIG)
 endif()
 cmake_path(GET executorch_DIR PARENT_PATH BERTH_EXECUTORCH_SHARE)
 find_path(BERTH_EXECUTORCH_SCHEMA program.fbs REQUIRED
           HINTS ${BERTH_EXECUTORCH_SHARE}/../schema
+                ${BERTH_EXECUTORCH_SHARE}/../../schema
                 ${BERTH_EXECUTORCH_SHARE}/../../../schema
           NO_DEFAULT_PATH)

@@ -1,5 +1,5 @@
-// Runs an AOTInductor library without libtorch:
-//   run_library model.so
+// Runs what AOTInductor compiled, without libtorch:
+//   run_library model.pt2, or model.so
 #include <berth/model.h>
 
 #include <iostream>

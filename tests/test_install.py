@@ -115,9 +115,10 @@ def test_the_installed_command_runs(consumer, models):
     assert "agrees" in done.stdout
 
 
-def test_the_readmes_python_start_runs(tmp_path):
+@pytest.mark.parametrize("name", ["call_package", "quickstart"])
+def test_the_examples_in_python_agree_with_eager(tmp_path, name):
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", ROOT / "examples/quickstart.py"],
+        [sys.executable, "-W", "ignore", ROOT / f"examples/{name}.py"],
         cwd=tmp_path,
         env=dict(os.environ, PYTHONPATH=str(ROOT / "python")),
         capture_output=True,

@@ -25,7 +25,9 @@ install(CODE "
   set(opened ${BERTH_DNNL_LIBRARY} ${BERTH_SLEEF_LIBRARY})
   set(berth $<TARGET_FILE:berth>)
   set(patchelf ${BERTH_PATCHELF})
-  set(dir \${CMAKE_INSTALL_PREFIX}/${wheel_dir})" COMPONENT wheel)
+  set(dir \${CMAKE_INSTALL_PREFIX}/${wheel_dir})
+  set(licences \${dir}/licences)
+  file(MAKE_DIRECTORY \${licences})" COMPONENT wheel)
 install(CODE [[
   file(GET_RUNTIME_DEPENDENCIES
     LIBRARIES ${berth} ${opened}
@@ -38,6 +40,17 @@ install(CODE [[
     file(REAL_PATH ${library} file)
     message(STATUS "Bundling: ${file} as ${name}")
     file(COPY_FILE ${file} ${dir}/${name})
+    # Whoever passes a library on passes its licence on.
+    cmake_path(GET file FILENAME name)
+    execute_process(COMMAND dpkg-query --search */${name}
+                    OUTPUT_VARIABLE package ERROR_VARIABLE error RESULT_VARIABLE status)
+    string(REGEX REPLACE ":.*" "" package "${package}")
+    set(licence /usr/share/doc/${package}/copyright)
+    if(status EQUAL 0 AND EXISTS ${licence})
+      file(COPY_FILE ${licence} ${licences}/${package}.txt)
+    else()
+      message(WARNING "The licence of ${file} is not found; the wheel lacks it")
+    endif()
   endforeach()
   file(GLOB libraries ${dir}/*.so*)
   foreach(library IN LISTS libraries)

@@ -91,6 +91,9 @@ def test_the_wheel_holds_its_libraries(wheel):
     assert {"libberth.so.0", "libgomp.so.1", "libsleef.so.3"} <= libraries
     assert any(name.startswith("libdnnl.so.") for name in libraries)
     assert any(name.startswith("_native.") for name in libraries)
+    licences = {pathlib.Path(name).stem for name in names if name.startswith("berth/lib/licences/")}
+    assert {"libgomp1", "libsleef3"} <= licences
+    assert any(name.startswith("libdnnl") for name in licences)
     assert {"berth/py.typed", "berth/_native.pyi", "berth/export/served.inc"} <= names
 
 

@@ -1,4 +1,4 @@
-// Berth on a library: berth_peer model.so rows columns
+// Berth on a package: berth_peer model.pt2 rows columns
 #include <iostream>
 #include <string>
 #include <vector>

@@ -41,12 +41,13 @@ bench: build-release
 	@$(python) bench/run.py
 	@$(python) bench/load.py
 
-# Ten minutes for each target, starting from the committed corpus.
+# Ten minutes for each target, starting from its seeds.
 fuzz: build-fuzz
 	@for target in image policy identity payload program package; do \
 	  mkdir -p build/fuzz/corpus/$$target; \
+	  seeds=tests/corpus/$$target; [[ -d $$seeds ]] || seeds=build/fuzz/seeds/elf; \
 	  build/fuzz/bin/$${target}_fuzz -max_total_time=600 -print_final_stats=1 \
-	    build/fuzz/corpus/$$target tests/corpus/$$target; \
+	    build/fuzz/corpus/$$target $$seeds; \
 	done
 
 clean:

@@ -305,8 +305,12 @@ def listed(tree: Tree) -> Iterator[Violation]:
         cmake = f"{folder}/CMakeLists.txt"
         if not tree.exists(cmake) or not re.search(wanted, tree.text(cmake)):
             yield path, 1, f"{cmake} does not list {text}"
-        if kind and kind[2] == "fuzz" and not tree.exists(f"tests/corpus/{kind[1]}"):
-            yield path, 1, f"no seeds in tests/corpus/{kind[1]}/"
+        if kind and kind[2] == "fuzz" and tree.exists(cmake):
+            # Committed, or written by a script.
+            made = re.search(rf"berth_fuzz\(\s*{kind[1]}\s+SEEDS\s+(\w+)", tree.text(cmake))
+            seeds = f"tools/make_{made[1]}_seeds.py" if made else f"tests/corpus/{kind[1]}"
+            if not tree.exists(seeds):
+                yield path, 1, f"no seeds: {seeds} is missing"
 
 
 def base_names(tree: Tree) -> Iterator[Violation]:

@@ -1,6 +1,6 @@
 """Writes the seeds of the ELF fuzz targets, byte by byte.
 
-    python3 tools/make_elf_seeds.py tests/corpus
+    python3 tools/make_elf_seeds.py build/dev/seeds/elf
 
 No compiler is involved: sound.bin is a complete small library, put together
 here, and the others are that one with a single thing wrong.
@@ -209,14 +209,11 @@ def spoiled(image):
 
 
 def main():
-    corpus = pathlib.Path(sys.argv[1])
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
     image = library()
-    for target in ("image", "identity", "policy"):
-        folder = corpus / target
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "sound.bin").write_bytes(image)
-        for name, bytes_ in spoiled(image):
-            (folder / f"{name}.bin").write_bytes(bytes_)
+    for name, bytes_ in (("sound", image), *spoiled(image)):
+        (folder / f"{name}.bin").write_bytes(bytes_)
 
 
 if __name__ == "__main__":

@@ -41,10 +41,7 @@ inline Bytes fake(const std::string& name) {
 
 // The library that tools/make_elf_seeds.py puts together: no section headers,
 // both hash tables, a version, every kind of edit to make.
-inline Bytes seed() {
-  return read_bytes(std::string(BERTH_SOURCE_DIR) +
-                    "/tests/corpus/image/sound.bin");
-}
+inline Bytes seed() { return read_bytes(BERTH_SEEDS_DIR "/elf/sound.bin"); }
 
 template <typename T>
 T get(const Bytes& bytes, std::uint64_t offset) {

@@ -4,14 +4,13 @@ import pathlib
 import subprocess
 import sys
 
+import cases
 import pytest
 from command import ROOT
 
 NAMES = [
-    "two_towers", "mlp", "mlp_external", "mlp_lib", "mlp_lib_external", "stateful", "unserved",
-    "int_div", "control_pkg", "dtypes_pkg", "gnn", "intdiv", "math_fns", "lstm_decomposed",
-    "transformer_encoder_math", "kv_cache_templates", "conv1d_audio", "indexing", "lstm",
-    "transformer_encoder",
+    *cases.SERVED, "two_towers", "mlp", "mlp_external", "mlp_lib_external", "stateful", "unserved",
+    "int_div", "conv1d_audio", "indexing", "lstm", "transformer_encoder",
 ]  # fmt: skip
 
 

@@ -1,10 +1,9 @@
 """The berth command on packages: .pt2 files with one model or several."""
 
-import itertools
 import json
-import pathlib
 import zipfile
 
+import cases
 import numpy
 import pytest
 from command import berth, run_json
@@ -50,22 +49,10 @@ def test_packages_run_and_tell_their_inputs(models, tmp_path, name):
     assert "float32 [" in done.stdout and "agrees" in done.stdout
 
 
-def numbered(folder, name) -> list:
-    """The fixture's files <name>0.npy, <name>1.npy, ..."""
-    files = (folder / f"{name}{i}.npy" for i in itertools.count())
-    return list(itertools.takewhile(pathlib.Path.exists, files))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "mlp_lib", "control_pkg", "dtypes_pkg", "gnn", "intdiv", "math_fns", "lstm_decomposed",
-        "transformer_encoder_math", "kv_cache_templates",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", cases.SERVED)
 def test_surveyed_models_agree_with_eager(models, name):
     folder = models / name
-    inputs, outputs = numbered(folder, "in"), numbered(folder, "out")
+    inputs, outputs = cases.arrays(folder, "in"), cases.arrays(folder, "out")
     arguments = [f"--input={path}" for path in inputs] + [f"--expect={path}" for path in outputs]
     report = run_json(folder / "model.pt2", *arguments)
     assert inputs and outputs and report["agrees"] and report["libtorch"] == []

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import zipfile
 
+import cases
 import pytest
-import test_surveyed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "python" / "tests"
@@ -19,7 +19,7 @@ TESTS = ROOT / "python" / "tests"
 # What the tests without torch need of the folder of fixtures.
 FIXTURES = (
     "nested", "elementwise", "dtypes", "scalar", "nothing", "writes", "alias", "slow", "wide_lib",
-    *test_surveyed.SERVED, "lstm",
+    *cases.SERVED, "lstm",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(

@@ -19,6 +19,7 @@ THEMES = {
     "scalars": "Tensors of one element to numbers and back.",
     "runtime": "What is about no tensor: checks, warnings, gradient mode.",
     "gemm": "Matrix products.",
+    "convolution": "Convolutions, transposed ones too, in one to three dimensions.",
 }
 
 HEAD = """\

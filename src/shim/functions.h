@@ -138,6 +138,16 @@ std::int32_t aoti_berth__mm_plus_mm_out(AtenTensorHandle out,
                                         AtenTensorHandle a, AtenTensorHandle b,
                                         AtenTensorHandle c, AtenTensorHandle d);
 
+// ops/convolution.cpp
+std::int32_t aoti_berth_cpu_convolution(
+    AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle* bias,
+    const std::int64_t* stride, std::int64_t stride_len,
+    const std::int64_t* padding, std::int64_t padding_len,
+    const std::int64_t* dilation, std::int64_t dilation_len,
+    std::int32_t transposed, const std::int64_t* output_padding,
+    std::int64_t output_padding_len, std::int64_t groups,
+    AtenTensorHandle* out);
+
 // environment.cpp: what a delegate's getenv becomes.
 char* berenv(const char* name);
 

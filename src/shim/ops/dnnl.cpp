@@ -11,25 +11,48 @@ namespace {
 // Its major version is its ABI's.
 constexpr const char* kLibrary = "libdnnl.so." BERTH_STRING(DNNL_VERSION_MAJOR);
 
-DnnlSgemm* load() {
+struct Loaded {
+  Dnnl functions;
+  bool opened = false;
+  const char* missing = nullptr;  // The first function that it lacks.
+};
+
+template <typename Function>
+void find(void* library, const char* name, Function*& function,
+          const char*& missing) {
+  function = reinterpret_cast<Function*>(::dlsym(library, name));
+  if (function == nullptr && missing == nullptr) missing = name;
+}
+
+Loaded load() {
   int flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
   // Sanitizers end a process that binds like this, past their interceptors.
   if (::dlsym(RTLD_DEFAULT, "__sanitizer_print_stack_trace") != nullptr)
     flags &= ~RTLD_DEEPBIND;
+  Loaded loaded;
   void* library = ::dlopen(kLibrary, flags);
-  if (library == nullptr) return nullptr;
-  return reinterpret_cast<DnnlSgemm*>(::dlsym(library, "dnnl_sgemm"));
+  if (library == nullptr) return loaded;
+  loaded.opened = true;
+#define BERTH_DNNL_FIND(name) \
+  find(library, "dnnl_" #name, loaded.functions.name, loaded.missing);
+  BERTH_DNNL_FUNCTIONS(BERTH_DNNL_FIND)
+#undef BERTH_DNNL_FIND
+  return loaded;
 }
 
 }  // namespace
 
-Result<DnnlSgemm*> find_dnnl_sgemm() {
-  static DnnlSgemm* const found = load();
-  if (found == nullptr)
-    return fail(Code::kSystem, "large matrix products need ", kLibrary,
-                ", which cannot be loaded; install libdnnl",
+Result<const Dnnl*> find_dnnl() {
+  static const Loaded loaded = load();
+  if (!loaded.opened)
+    return fail(Code::kSystem, "large matrix products and convolutions need ",
+                kLibrary, ", which cannot be loaded; install libdnnl",
                 DNNL_VERSION_MAJOR);
-  return found;
+  if (loaded.missing != nullptr)
+    return fail(Code::kSystem, kLibrary, " lacks ", loaded.missing,
+                "; install oneDNN ", DNNL_VERSION_MAJOR, ".",
+                DNNL_VERSION_MINOR, " or a later ", DNNL_VERSION_MAJOR, ".x");
+  return &loaded.functions;
 }
 
 }  // namespace berth::shim

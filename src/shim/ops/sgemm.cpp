@@ -67,11 +67,11 @@ Status sgemm(float alpha, const Matrix<const float>& a,
     return sgemm(alpha, a, packed<const float>(copy.data(), b.rows, b.cols),
                  beta, out);
   }
-  BERTH_TRY(DnnlSgemm* const dnnl_sgemm, find_dnnl_sgemm());
+  BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
   const dnnl_status_t status =
-      dnnl_sgemm(left->transposed, right->transposed, out.rows, out.cols,
-                 a.cols, alpha, left->data, left->leading, right->data,
-                 right->leading, beta, out.data, out.leading());
+      dnnl->sgemm(left->transposed, right->transposed, out.rows, out.cols,
+                  a.cols, alpha, left->data, left->leading, right->data,
+                  right->leading, beta, out.data, out.leading());
   if (status == dnnl_out_of_memory)
     return fail(Code::kOutOfMemory, "oneDNN found no memory for a product of ",
                 out.rows, "x", a.cols, " and ", a.cols, "x", out.cols);

@@ -1,0 +1,246 @@
+#include "shim/ops/convolution.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "shim/functions.h"
+#include "shim/ops/channels_last.h"
+#include "shim/ops/dnnl_convolution.h"
+#include "shim/ops/plain_convolution.h"
+#include "shim/ops/widen.h"
+#include "shim/trap.h"
+#include "tensor/layout.h"
+
+namespace berth::shim {
+namespace {
+
+using tensor::BFloat16;
+using tensor::Extents;
+using tensor::Half;
+
+// A convolution whose arguments were checked, and where its result goes.
+struct Job {
+  const ConvolutionShape& shape;
+  const Tensor& input;
+  const Tensor& weight;
+  const Tensor* bias;
+  const Tensor& output;
+  bool channels_last;
+};
+
+template <typename T>
+const T* elements(const Tensor* tensor) {
+  return tensor == nullptr ? nullptr : static_cast<const T*>(tensor->data());
+}
+
+template <typename T>
+Status run_plainly(const Job& job) {
+  PlainConvolution<T> c;
+  c.shape = &job.shape;
+  c.input_at = volume_of(job.input, job.shape);
+  c.weight_at = volume_of(job.weight, job.shape);
+  c.output_at = volume_of(job.output, job.shape);
+  c.input = elements<T>(&job.input);
+  c.weight = elements<T>(&job.weight);
+  c.bias = elements<T>(job.bias);
+  if (job.bias != nullptr) c.bias_stride = job.bias->strides()[0];
+  c.output = static_cast<T*>(job.output.data());
+  convolve(c);
+  return ok();
+}
+
+// True when no two elements are in one place: then oneDNN takes the strides.
+bool is_injective(const Tensor& tensor) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;
+  for (std::size_t i = 0; i < tensor.sizes().size(); ++i)
+    if (tensor.sizes()[i] > 1)
+      dims.emplace_back(tensor.strides()[i], tensor.sizes()[i]);
+  std::ranges::sort(dims);
+  std::int64_t covered = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride < covered) return false;
+    covered = tensor::outer_stride(stride, size);
+  }
+  return true;
+}
+
+// `tensor`, or a copy that is_injective().
+Result<Tensor> spread(const Tensor& tensor) {
+  if (is_injective(tensor)) return tensor;
+  return tensor.clone();
+}
+
+Status run_floats(const Job& job) {
+  BERTH_TRY(const Tensor input, spread(job.input));
+  BERTH_TRY(const Tensor weight, spread(job.weight));
+  Tensor bias;
+  if (job.bias != nullptr) {
+    bias = *job.bias;
+    if (!bias.is_contiguous()) {
+      BERTH_TRY(bias, bias.clone());
+    }
+  }
+  FloatConvolution c;
+  c.shape = &job.shape;
+  c.input_at = volume_of(input, job.shape);
+  c.weight_at = volume_of(weight, job.shape);
+  c.input = elements<float>(&input);
+  c.weight = elements<float>(&weight);
+  c.bias = job.bias == nullptr ? nullptr : elements<float>(&bias);
+  c.output = static_cast<float*>(job.output.data());
+  c.channels_last = job.channels_last;
+  Status done = convolve_in_dnnl(c);
+  if (done.has_value() || done.error().code() != Code::kUnsupported)
+    return done;
+  return run_plainly<float>(job);
+}
+
+// The same numbers in float, without gaps and in the same order in memory.
+template <typename T>
+Result<Tensor> widened(const Tensor& tensor) {
+  std::vector<std::int64_t> strides(tensor.sizes().size());
+  tensor::dense_strides(tensor.sizes(), tensor.strides(), strides.data());
+  Tensor dense = tensor;
+  if (!std::ranges::equal(strides, tensor.strides())) {
+    BERTH_TRY(dense,
+              Tensor::empty_strided(tensor.sizes(), strides, tensor.dtype()));
+    BERTH_CHECK(dense.copy_from(tensor));
+  }
+  BERTH_TRY(Tensor wide,
+            Tensor::empty_strided(tensor.sizes(), strides, DType::kFloat32));
+  widen(elements<T>(&dense), dense.numel(), static_cast<float*>(wide.data()));
+  return wide;
+}
+
+void narrow(const float* from, std::int64_t count, BFloat16* to) {
+  std::transform(from, from + count, to, tensor::to_bfloat16);
+}
+void narrow(const float* from, std::int64_t count, Half* to) {
+  std::transform(from, from + count, to, tensor::to_half);
+}
+
+template <typename T>
+Status run_wide(const Job& job) {
+  BERTH_TRY(const Tensor input, widened<T>(job.input));
+  BERTH_TRY(const Tensor weight, widened<T>(job.weight));
+  Tensor bias;
+  if (job.bias != nullptr) {
+    BERTH_TRY(bias, widened<T>(*job.bias));
+  }
+  BERTH_TRY(const Tensor output,
+            Tensor::empty_strided(job.output.sizes(), job.output.strides(),
+                                  DType::kFloat32));
+  BERTH_CHECK(run_floats({job.shape, input, weight,
+                          job.bias == nullptr ? nullptr : &bias, output,
+                          job.channels_last}));
+  narrow(elements<float>(&output), output.numel(),
+         static_cast<T*>(job.output.data()));
+  return ok();
+}
+
+Status run(const Job& job) {
+  switch (job.input.dtype()) {
+    case DType::kFloat32:
+      return run_floats(job);
+    case DType::kFloat64:
+      return run_plainly<double>(job);
+    case DType::kFloat16:
+      return run_wide<Half>(job);
+    case DType::kBFloat16:
+      return run_wide<BFloat16>(job);
+    case DType::kUInt8:
+      return run_plainly<std::uint8_t>(job);
+    case DType::kInt8:
+      return run_plainly<std::int8_t>(job);
+    case DType::kInt16:
+      return run_plainly<std::int16_t>(job);
+    case DType::kInt32:
+      return run_plainly<std::int32_t>(job);
+    case DType::kInt64:
+      return run_plainly<std::int64_t>(job);
+    default:
+      return fail(Code::kUnsupported, "a convolution of ",
+                  to_string(job.input.dtype()), " is not served");
+  }
+}
+
+// What the caller sees of the five numbers.
+std::vector<std::int64_t> shown(const Quintuple& all,
+                                const ConvolutionShape& shape) {
+  std::vector<std::int64_t> out(all.begin() + (shape.batched ? 0 : 1),
+                                all.begin() + 2);
+  out.insert(out.end(), all.end() - shape.given, all.end());
+  return out;
+}
+
+}  // namespace
+
+Result<Tensor> convolution(const ConvolutionCall& call) {
+  BERTH_TRY(const ConvolutionShape shape, check_convolution(call));
+  const bool channels_last =
+      gives_channels_last(shape, volume_of(*call.input, shape),
+                          volume_of(*call.weight, shape), call.input->dtype());
+  const Quintuple sizes = shape.output_sizes();
+  BERTH_TRY(
+      Tensor output,
+      Tensor::empty_strided(shown(sizes, shape),
+                            shown(gapless_strides(sizes, channels_last), shape),
+                            call.input->dtype()));
+  const Job job{shape,     *call.input, *call.weight,
+                call.bias, output,      channels_last};
+  if (output.numel() > 0) BERTH_CHECK(run(job));
+  return output;
+}
+
+}  // namespace berth::shim
+
+namespace {
+
+using berth::Code;
+using berth::fail;
+using berth::Result;
+using berth::Status;
+using berth::Tensor;
+using berth::shim::borrow;
+using berth::shim::ConvolutionCall;
+using berth::shim::give;
+using berth::shim::trap;
+using berth::tensor::Extents;
+
+Result<Extents> list(std::string_view name, const std::int64_t* values,
+                     std::int64_t count) {
+  if (count < 0 || (count > 0 && values == nullptr))
+    return fail(Code::kInvalidArgument, "expected the ", name,
+                " of a convolution, found ", count, " numbers at ",
+                static_cast<const void*>(values));
+  return Extents(values, static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+std::int32_t aoti_berth_cpu_convolution(
+    AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle* bias,
+    const std::int64_t* stride, std::int64_t stride_len,
+    const std::int64_t* padding, std::int64_t padding_len,
+    const std::int64_t* dilation, std::int64_t dilation_len,
+    std::int32_t transposed, const std::int64_t* output_padding,
+    std::int64_t output_padding_len, std::int64_t groups,
+    AtenTensorHandle* out) {
+  return trap(__func__, [&]() -> Status {
+    ConvolutionCall call;
+    BERTH_TRY(call.input, borrow(input));
+    BERTH_TRY(call.weight, borrow(weight));
+    if (bias != nullptr && *bias != nullptr) {
+      BERTH_TRY(call.bias, borrow(*bias));
+    }
+    BERTH_TRY(call.stride, list("stride", stride, stride_len));
+    BERTH_TRY(call.padding, list("padding", padding, padding_len));
+    BERTH_TRY(call.dilation, list("dilation", dilation, dilation_len));
+    call.transposed = transposed != 0;
+    BERTH_TRY(call.output_padding,
+              list("output padding", output_padding, output_padding_len));
+    call.groups = groups;
+    return give(berth::shim::convolution(call), out);
+  });
+}

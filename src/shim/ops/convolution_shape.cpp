@@ -143,6 +143,9 @@ Status measure(const ConvolutionCall& call, ConvolutionShape& s) {
                   to_text(call.dilation), " does not fit an input of sizes ",
                   to_text(input));
     s.output[i] = *size;
+    // One element cannot be spread out. oneDNN need not know of the attempt,
+    // at which the one in torch 2.13 crashes.
+    if (s.kernel[i] == 1) s.dilation[i] = 1;
   }
   return ok();
 }

@@ -32,6 +32,7 @@ namespace berth::shim {
   X(primitive_create)                      \
   X(primitive_desc_create)                 \
   X(primitive_desc_destroy)                \
+  X(primitive_desc_query)                  \
   X(primitive_desc_query_md)               \
   X(primitive_destroy)                     \
   X(primitive_execute)                     \

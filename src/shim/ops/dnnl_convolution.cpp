@@ -1,12 +1,11 @@
 #include "shim/ops/dnnl_convolution.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include "shim/ops/channels_last.h"
+#include "shim/ops/convolution_layout.h"
 #include "shim/ops/dnnl_primitive.h"
 #include "shim/ops/recent.h"
 #include "shim/ops/scratch.h"
@@ -16,8 +15,6 @@ namespace {
 
 // As many as the convolutions of a few large models.
 constexpr std::size_t kMostPlans = 512;
-
-using Numbers = std::vector<std::int64_t>;
 
 // Everything that determines a plan.
 struct Key {
@@ -52,70 +49,11 @@ struct Hash {
   }
 };
 
-// The numbers of a triple that oneDNN wants to see.
-Numbers spatial(const Triple& values, const ConvolutionShape& shape) {
-  return {values.end() - shape.dims, values.end()};
-}
-
-// Sizes or strides without the depth that an image does not have.
-Numbers plain(const Quintuple& values, const ConvolutionShape& shape) {
-  Numbers out(values.begin(), values.begin() + 2);
-  out.insert(out.end(), values.end() - shape.dims, values.end());
-  return out;
-}
-
-// Where a dimension has size 1, its stride says nothing, and may be one that
-// oneDNN refuses: it becomes that of the nearest tidy layout.
-Quintuple tidy_strides(const Volume& volume, bool channels_last) {
-  for (const bool last : {channels_last, !channels_last})
-    if (is_gapless(volume, last)) return gapless_strides(volume.sizes, last);
-  Quintuple strides = volume.strides;
-  std::int64_t around = 1;
-  for (std::size_t i = 0; i < strides.size(); ++i)
-    if (volume.sizes[i] != 1)
-      around =
-          std::max(around, tensor::outer_stride(strides[i], volume.sizes[i]));
-  for (std::size_t i = 0; i < strides.size(); ++i)
-    if (volume.sizes[i] == 1) strides[i] = around;
-  return strides;
-}
-
-Result<dnnl_memory_desc_t> layout_of(const Volume& volume,
-                                     const FloatConvolution& c) {
-  return dnnl_layout(plain(volume.sizes, *c.shape),
-                     plain(tidy_strides(volume, c.channels_last), *c.shape));
-}
-
-// oneDNN names the groups, then the channels that come out, then those that go
-// in; torch joins the groups to the first, which in a transposed convolution
-// are those that go in.
-struct Weight {
-  Numbers sizes;
-  Numbers strides;
-};
-
-Weight weight_of(const Volume& volume, const ConvolutionShape& shape) {
-  Quintuple sizes = volume.sizes;
-  Quintuple strides = tidy_strides(volume, false);
-  sizes[0] /= shape.groups;
-  const std::int64_t group = tensor::outer_stride(strides[0], sizes[0]);
-  if (shape.transposed) {
-    std::swap(sizes[0], sizes[1]);
-    std::swap(strides[0], strides[1]);
-  }
-  Weight out{plain(sizes, shape), plain(strides, shape)};
-  if (shape.groups > 1) {
-    out.sizes.insert(out.sizes.begin(), shape.groups);
-    out.strides.insert(out.strides.begin(), group);
-  }
-  return out;
-}
-
 // Owns     the primitives of one convolution.
 // Threads  run() on any, at once.
 class Plan {
  public:
-  static Result<std::shared_ptr<const Plan>> make(const FloatConvolution& c);
+  static Result<Plan> make(const FloatConvolution& c);
   Status run(const FloatConvolution& c) const;
 
  private:
@@ -129,8 +67,6 @@ class Plan {
   };
 
   explicit Plan(DnnlPrimitive&& work) : work_(std::move(work)) {}
-  static Result<DnnlPrimitive> primitive(const FloatConvolution& c,
-                                         const dnnl_memory_desc_t& output);
   Status settle(Side& side, dnnl_query_t what, bool into) const;
 
   DnnlPrimitive work_;
@@ -145,42 +81,51 @@ Result<dnnl_memory_desc_t> bias_layout(const ConvolutionShape& shape) {
   return dnnl_layout({&shape.out_channels, 1}, {&step, 1});
 }
 
-Result<DnnlPrimitive> Plan::primitive(const FloatConvolution& c,
-                                      const dnnl_memory_desc_t& output) {
+// Does the work on these layouts of input and output.
+Result<DnnlPrimitive> describe(const FloatConvolution& c,
+                               const dnnl_memory_desc_t& source,
+                               const dnnl_memory_desc_t& target) {
   const ConvolutionShape& s = *c.shape;
   BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
-  // Row-major images are slow to work on: oneDNN chooses blocks of channels.
-  BERTH_TRY(dnnl_memory_desc_t source,
-            dnnl_any_layout(plain(c.input_at.sizes, s)));
-  BERTH_TRY(dnnl_memory_desc_t target,
-            dnnl_any_layout(plain(s.output_sizes(), s)));
-  if (c.channels_last) {
-    const Volume last{c.input_at.sizes,
-                      gapless_strides(c.input_at.sizes, true)};
-    BERTH_TRY(source, layout_of(last, c));
-    target = output;
-  }
-  BERTH_TRY(const dnnl_memory_desc_t weight,
-            dnnl_any_layout(weight_of(c.weight_at, s).sizes));
+  BERTH_TRY(
+      const dnnl_memory_desc_t weight,
+      dnnl_layout(weight_layout(c.weight_at, s).sizes, dnnl_format_tag_any));
   BERTH_TRY(const dnnl_memory_desc_t bias, bias_layout(s));
-  Numbers dilation = spatial(s.dilation, s);
+  Numbers dilation = spatial_numbers(s.dilation, s);
   for (std::int64_t& each : dilation) --each;
-  Numbers right = spatial(s.padding, s);
-  const Numbers extra = spatial(s.output_padding, s);
+  Numbers right = spatial_numbers(s.padding, s);
+  const Numbers extra = spatial_numbers(s.output_padding, s);
   for (std::size_t i = 0; s.transposed && i < right.size(); ++i)
     right[i] -= extra[i];
-  const auto describe = [&](auto init, auto&& description) {
-    init(&description, dnnl_forward_inference,
-         s.transposed ? dnnl_deconvolution_direct : dnnl_convolution_direct,
-         &source, &weight, c.bias == nullptr ? nullptr : &bias, &target,
-         spatial(s.stride, s).data(), dilation.data(),
-         spatial(s.padding, s).data(), right.data());
-    return DnnlPrimitive::make(&description);
+  const auto make = [&](auto init, auto&& operation) -> Result<DnnlPrimitive> {
+    const dnnl_status_t status =
+        init(&operation, dnnl_forward_inference,
+             s.transposed ? dnnl_deconvolution_direct : dnnl_convolution_direct,
+             &source, &weight, c.bias == nullptr ? nullptr : &bias, &target,
+             spatial_numbers(s.stride, s).data(), dilation.data(),
+             spatial_numbers(s.padding, s).data(), right.data());
+    if (status != dnnl_success)
+      return fail(Code::kUnsupported, "oneDNN describes no such convolution");
+    return DnnlPrimitive::make(&operation);
   };
-  return s.transposed ? describe(dnnl->dilated_deconvolution_forward_desc_init,
-                                 dnnl_deconvolution_desc_t{})
-                      : describe(dnnl->dilated_convolution_forward_desc_init,
-                                 dnnl_convolution_desc_t{});
+  return s.transposed ? make(dnnl->dilated_deconvolution_forward_desc_init,
+                             dnnl_deconvolution_desc_t{})
+                      : make(dnnl->dilated_convolution_forward_desc_init,
+                             dnnl_convolution_desc_t{});
+}
+
+Result<DnnlPrimitive> fastest(const FloatConvolution& c) {
+  for (const Arrangement how : arrangements(*c.shape, c.channels_last)) {
+    BERTH_TRY(const dnnl_memory_desc_t source,
+              image_layout(c.input_at.sizes, *c.shape, how));
+    BERTH_TRY(const dnnl_memory_desc_t target,
+              image_layout(c.shape->output_sizes(), *c.shape, how));
+    Result<DnnlPrimitive> made = describe(c, source, target);
+    if (made.has_value() ? !made->is_reference()
+                         : made.error().code() != Code::kUnsupported)
+      return made;
+  }
+  return fail(Code::kUnsupported, "oneDNN has only loops of last resort");
 }
 
 Status Plan::settle(Side& side, dnnl_query_t what, bool into) const {
@@ -196,22 +141,23 @@ Status Plan::settle(Side& side, dnnl_query_t what, bool into) const {
   return ok();
 }
 
-Result<std::shared_ptr<const Plan>> Plan::make(const FloatConvolution& c) {
+Result<Plan> Plan::make(const FloatConvolution& c) {
   const ConvolutionShape& s = *c.shape;
   const Volume result{s.output_sizes(),
                       gapless_strides(s.output_sizes(), c.channels_last)};
-  BERTH_TRY(const dnnl_memory_desc_t output, layout_of(result, c));
-  BERTH_TRY(DnnlPrimitive work, primitive(c, output));
-  const std::shared_ptr<Plan> plan(new Plan(std::move(work)));
-  BERTH_TRY(plan->input_.outside, layout_of(c.input_at, c));
-  const Weight weight = weight_of(c.weight_at, s);
-  BERTH_TRY(plan->weight_.outside, dnnl_layout(weight.sizes, weight.strides));
-  plan->output_.outside = output;
-  BERTH_TRY(plan->bias_, bias_layout(s));
-  BERTH_CHECK(plan->settle(plan->input_, dnnl_query_src_md, true));
-  BERTH_CHECK(plan->settle(plan->weight_, dnnl_query_weights_md, true));
-  BERTH_CHECK(plan->settle(plan->output_, dnnl_query_dst_md, false));
-  return std::shared_ptr<const Plan>(plan);
+  BERTH_TRY(const dnnl_memory_desc_t output,
+            image_layout(result, s, c.channels_last));
+  BERTH_TRY(DnnlPrimitive work, fastest(c));
+  Plan plan(std::move(work));
+  BERTH_TRY(plan.input_.outside, image_layout(c.input_at, s, c.channels_last));
+  const WeightLayout weight = weight_layout(c.weight_at, s);
+  BERTH_TRY(plan.weight_.outside, dnnl_layout(weight.sizes, weight.strides));
+  plan.output_.outside = output;
+  BERTH_TRY(plan.bias_, bias_layout(s));
+  BERTH_CHECK(plan.settle(plan.input_, dnnl_query_src_md, true));
+  BERTH_CHECK(plan.settle(plan.weight_, dnnl_query_weights_md, true));
+  BERTH_CHECK(plan.settle(plan.output_, dnnl_query_dst_md, false));
+  return plan;
 }
 
 // oneDNN only reads what it gets as a source, but its arguments have one type.
@@ -246,6 +192,9 @@ Status Plan::run(const FloatConvolution& c) const {
   return output_.reorder->run(copy);
 }
 
+// That oneDNN has none for a convolution is worth keeping, too.
+using Kept = std::optional<Plan>;
+
 // oneDNN counts many things in 32 bits.
 bool counts_fit(const ConvolutionShape& s) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 4;
@@ -265,15 +214,20 @@ Status convolve_in_dnnl(const FloatConvolution& c) {
   if (!counts_fit(*c.shape))
     return fail(Code::kUnsupported, "oneDNN counts in 32 bits");
   // Never destroyed: a thread may still be at work when the process ends.
-  static auto& plans = *new Recent<Key, Plan, Hash>(kMostPlans);
+  static auto& plans = *new Recent<Key, Kept, Hash>(kMostPlans);
   const Key key{*c.shape,        c.input_at.strides, c.weight_at.strides,
                 c.channels_last, c.bias != nullptr,  dnnl_threads()};
-  std::shared_ptr<const Plan> plan = plans.find(key);
-  if (plan == nullptr) {
-    BERTH_TRY(plan, Plan::make(c));
-    plans.keep(key, plan);
+  std::shared_ptr<const Kept> kept = plans.find(key);
+  if (kept == nullptr) {
+    Result<Plan> made = Plan::make(c);
+    if (!made.has_value() && made.error().code() != Code::kUnsupported)
+      return tl::unexpected(std::move(made).error());
+    kept = std::make_shared<const Kept>(
+        made.has_value() ? Kept(std::move(*made)) : std::nullopt);
+    plans.keep(key, kept);
   }
-  return plan->run(c);
+  if (!*kept) return fail(Code::kUnsupported, "oneDNN has no such convolution");
+  return (*kept)->run(c);
 }
 
 }  // namespace berth::shim

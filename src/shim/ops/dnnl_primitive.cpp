@@ -44,18 +44,25 @@ Result<dnnl_engine_t> engine(const Dnnl& dnnl) {
 // Memory comes from the caller of a primitive, so that several may run it.
 class Attributes {
  public:
-  explicit Attributes(const Dnnl& dnnl) : dnnl_(dnnl) {
-    if (dnnl.primitive_attr_create(&made_) == dnnl_success)
-      dnnl.primitive_attr_set_scratchpad_mode(made_, dnnl_scratchpad_mode_user);
+  explicit Attributes(const Dnnl& dnnl)
+      : dnnl_(dnnl), status_(dnnl.primitive_attr_create(&made_)) {
+    if (status_ == dnnl_success)
+      status_ = dnnl.primitive_attr_set_scratchpad_mode(
+          made_, dnnl_scratchpad_mode_user);
   }
   Attributes(const Attributes&) = delete;
   Attributes& operator=(const Attributes&) = delete;
   ~Attributes() { dnnl_.primitive_attr_destroy(made_); }
-  dnnl_primitive_attr_t get() const noexcept { return made_; }
+
+  Result<dnnl_primitive_attr_t> get() const {
+    BERTH_CHECK(checked(status_, "attributes"));
+    return made_;
+  }
 
  private:
   const Dnnl& dnnl_;
   dnnl_primitive_attr_t made_ = nullptr;
+  dnnl_status_t status_;
 };
 
 // What a run hands to oneDNN, destroyed with it.
@@ -119,11 +126,11 @@ Result<DnnlPrimitive> DnnlPrimitive::make(const_dnnl_op_desc_t operation) {
   BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
   BERTH_TRY(const dnnl_engine_t cpu, engine(*dnnl));
   const Attributes attributes(*dnnl);
+  BERTH_TRY(const dnnl_primitive_attr_t with, attributes.get());
   dnnl_primitive_desc_t description = nullptr;
-  BERTH_CHECK(
-      checked(dnnl->primitive_desc_create(&description, operation,
-                                          attributes.get(), cpu, nullptr),
-              "primitive"));
+  BERTH_CHECK(checked(
+      dnnl->primitive_desc_create(&description, operation, with, cpu, nullptr),
+      "primitive"));
   return from(*dnnl, description);
 }
 
@@ -132,11 +139,11 @@ Result<DnnlPrimitive> DnnlPrimitive::reorder(const dnnl_memory_desc_t& source,
   BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
   BERTH_TRY(const dnnl_engine_t cpu, engine(*dnnl));
   const Attributes attributes(*dnnl);
+  BERTH_TRY(const dnnl_primitive_attr_t with, attributes.get());
   dnnl_primitive_desc_t description = nullptr;
-  BERTH_CHECK(
-      checked(dnnl->reorder_primitive_desc_create(
-                  &description, &source, cpu, &target, cpu, attributes.get()),
-              "reorder"));
+  BERTH_CHECK(checked(dnnl->reorder_primitive_desc_create(
+                          &description, &source, cpu, &target, cpu, with),
+                      "reorder"));
   return from(*dnnl, description);
 }
 
@@ -154,6 +161,14 @@ const dnnl_memory_desc_t& DnnlPrimitive::layout(
   const_dnnl_primitive_desc_t description = nullptr;
   dnnl_->primitive_get_primitive_desc(primitive_, &description);
   return *dnnl_->primitive_desc_query_md(description, what, 0);
+}
+
+bool DnnlPrimitive::is_reference() const noexcept {
+  const_dnnl_primitive_desc_t description = nullptr;
+  dnnl_->primitive_get_primitive_desc(primitive_, &description);
+  const char* name = "";
+  dnnl_->primitive_desc_query(description, dnnl_query_impl_info_str, 0, &name);
+  return std::string_view(name).find("ref") != std::string_view::npos;
 }
 
 Status DnnlPrimitive::run(std::span<const DnnlArgument> arguments) const {
@@ -182,14 +197,14 @@ Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
   return out;
 }
 
-Result<dnnl_memory_desc_t> dnnl_any_layout(
-    std::span<const std::int64_t> sizes) {
+Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
+                                       dnnl_format_tag_t tag) {
   BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
   dnnl_memory_desc_t out;
-  BERTH_CHECK(checked(dnnl->memory_desc_init_by_tag(
-                          &out, static_cast<int>(sizes.size()), sizes.data(),
-                          dnnl_f32, dnnl_format_tag_any),
-                      "layout"));
+  BERTH_CHECK(checked(
+      dnnl->memory_desc_init_by_tag(&out, static_cast<int>(sizes.size()),
+                                    sizes.data(), dnnl_f32, tag),
+      "layout"));
   return out;
 }
 

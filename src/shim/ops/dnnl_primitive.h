@@ -43,6 +43,9 @@ class DnnlPrimitive {
   // dnnl_query_src_md and the like.
   const dnnl_memory_desc_t& layout(dnnl_query_t what) const noexcept;
 
+  // True for oneDNN's loops of last resort, which are slow beyond use.
+  bool is_reference() const noexcept;
+
   // Returns when the work is done.
   Status run(std::span<const DnnlArgument> arguments) const;
 
@@ -60,7 +63,8 @@ class DnnlPrimitive {
 Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
                                        std::span<const std::int64_t> strides);
 
-// One that oneDNN may choose.
-Result<dnnl_memory_desc_t> dnnl_any_layout(std::span<const std::int64_t> sizes);
+// One of oneDNN's own, for example dnnl_format_tag_any: what it likes best.
+Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
+                                       dnnl_format_tag_t tag);
 
 }  // namespace berth::shim

@@ -34,20 +34,33 @@ const T* elements(const Tensor* tensor) {
   return tensor == nullptr ? nullptr : static_cast<const T*>(tensor->data());
 }
 
+// `tensor`, or a row-major copy: our loop runs along rows.
+Result<Tensor> in_rows(const Tensor& tensor) {
+  if (tensor.strides().back() == 1) return tensor;
+  return tensor.clone();
+}
+
 template <typename T>
 Status run_plainly(const Job& job) {
+  BERTH_TRY(const Tensor input, in_rows(job.input));
+  Tensor output = job.output;
+  if (job.channels_last) {
+    BERTH_TRY(output, Tensor::empty(output.sizes(), output.dtype()));
+  }
   PlainConvolution<T> c;
   c.shape = &job.shape;
-  c.input_at = volume_of(job.input, job.shape);
+  c.input_at = volume_of(input, job.shape);
   c.weight_at = volume_of(job.weight, job.shape);
-  c.output_at = volume_of(job.output, job.shape);
-  c.input = elements<T>(&job.input);
+  c.output_at = volume_of(output, job.shape);
+  c.input = elements<T>(&input);
   c.weight = elements<T>(&job.weight);
   c.bias = elements<T>(job.bias);
   if (job.bias != nullptr) c.bias_stride = job.bias->strides()[0];
-  c.output = static_cast<T*>(job.output.data());
+  c.output = static_cast<T*>(output.data());
   convolve(c);
-  return ok();
+  if (!job.channels_last) return ok();
+  Tensor result = job.output;
+  return result.copy_from(output);
 }
 
 // True when no two elements are in one place: then oneDNN takes the strides.

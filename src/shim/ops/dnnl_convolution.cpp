@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "shim/ops/channels_last.h"
 #include "shim/ops/convolution_layout.h"
 #include "shim/ops/dnnl_primitive.h"
+#include "shim/ops/dnnl_side.h"
 #include "shim/ops/recent.h"
 #include "shim/ops/scratch.h"
 
@@ -57,23 +59,17 @@ class Plan {
   Status run(const FloatConvolution& c) const;
 
  private:
-  // An argument in the caller's layout and in the primitive's; `reorder`
-  // copies between them where they differ.
-  struct Side {
-    dnnl_memory_desc_t outside;
-    dnnl_memory_desc_t inside;
-    std::optional<DnnlPrimitive> reorder;
-    std::int64_t bytes = 0;
-  };
-
-  explicit Plan(DnnlPrimitive&& work) : work_(std::move(work)) {}
-  Status settle(Side& side, dnnl_query_t what, bool into) const;
+  Plan(DnnlPrimitive&& work, DnnlSide&& input, DnnlSide&& weight,
+       DnnlSide&& output) noexcept
+      : work_(std::move(work)),
+        input_(std::move(input)),
+        weight_(std::move(weight)),
+        output_(std::move(output)) {}
 
   DnnlPrimitive work_;
-  Side input_;
-  Side weight_;
-  Side output_;
-  dnnl_memory_desc_t bias_;
+  DnnlSide input_;
+  DnnlSide weight_;
+  DnnlSide output_;
 };
 
 Result<dnnl_memory_desc_t> bias_layout(const ConvolutionShape& shape) {
@@ -128,68 +124,39 @@ Result<DnnlPrimitive> fastest(const FloatConvolution& c) {
   return fail(Code::kUnsupported, "oneDNN has only loops of last resort");
 }
 
-Status Plan::settle(Side& side, dnnl_query_t what, bool into) const {
-  BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
-  side.inside = work_.layout(what);
-  side.bytes =
-      static_cast<std::int64_t>(dnnl->memory_desc_get_size(&side.inside));
-  if (dnnl->memory_desc_equal(&side.outside, &side.inside) != 0) return ok();
-  BERTH_TRY(DnnlPrimitive made,
-            into ? DnnlPrimitive::reorder(side.outside, side.inside)
-                 : DnnlPrimitive::reorder(side.inside, side.outside));
-  side.reorder.emplace(std::move(made));
-  return ok();
-}
-
 Result<Plan> Plan::make(const FloatConvolution& c) {
   const ConvolutionShape& s = *c.shape;
   const Volume result{s.output_sizes(),
                       gapless_strides(s.output_sizes(), c.channels_last)};
-  BERTH_TRY(const dnnl_memory_desc_t output,
+  const WeightLayout weights = weight_layout(c.weight_at, s);
+  BERTH_TRY(const dnnl_memory_desc_t input_at,
+            image_layout(c.input_at, s, c.channels_last));
+  BERTH_TRY(const dnnl_memory_desc_t weight_at,
+            dnnl_layout(weights.sizes, weights.strides));
+  BERTH_TRY(const dnnl_memory_desc_t output_at,
             image_layout(result, s, c.channels_last));
   BERTH_TRY(DnnlPrimitive work, fastest(c));
-  Plan plan(std::move(work));
-  BERTH_TRY(plan.input_.outside, image_layout(c.input_at, s, c.channels_last));
-  const WeightLayout weight = weight_layout(c.weight_at, s);
-  BERTH_TRY(plan.weight_.outside, dnnl_layout(weight.sizes, weight.strides));
-  plan.output_.outside = output;
-  BERTH_TRY(plan.bias_, bias_layout(s));
-  BERTH_CHECK(plan.settle(plan.input_, dnnl_query_src_md, true));
-  BERTH_CHECK(plan.settle(plan.weight_, dnnl_query_weights_md, true));
-  BERTH_CHECK(plan.settle(plan.output_, dnnl_query_dst_md, false));
-  return plan;
+  BERTH_TRY(DnnlSide input, DnnlSide::read(work, DNNL_ARG_SRC, input_at));
+  BERTH_TRY(DnnlSide weight, DnnlSide::read(work, DNNL_ARG_WEIGHTS, weight_at));
+  BERTH_TRY(DnnlSide output, DnnlSide::written(work, DNNL_ARG_DST, output_at));
+  return Plan(std::move(work), std::move(input), std::move(weight),
+              std::move(output));
 }
 
-// oneDNN only reads what it gets as a source, but its arguments have one type.
-void* readable(const float* data) { return const_cast<float*>(data); }
-
 Status Plan::run(const FloatConvolution& c) const {
-  const auto room = [](const Side& side) {
-    return Scratch<std::byte>::of(side.reorder ? side.bytes : 0);
-  };
-  BERTH_TRY(const Scratch<std::byte> input, room(input_));
-  BERTH_TRY(const Scratch<std::byte> weight, room(weight_));
-  BERTH_TRY(const Scratch<std::byte> output, room(output_));
-  DnnlArgument arguments[] = {
-      {DNNL_ARG_SRC, &input_.inside, readable(c.input)},
-      {DNNL_ARG_WEIGHTS, &weight_.inside, readable(c.weight)},
-      {DNNL_ARG_DST, &output_.inside, c.output},
-      {DNNL_ARG_BIAS, &bias_, readable(c.bias)}};
-  const auto fetch = [](const Side& side, DnnlArgument& argument, void* to) {
-    if (!side.reorder) return ok();
-    const DnnlArgument copy[] = {{DNNL_ARG_FROM, &side.outside, argument.data},
-                                 {DNNL_ARG_TO, &side.inside, to}};
-    argument.data = to;
-    return side.reorder->run(copy);
-  };
-  BERTH_CHECK(fetch(input_, arguments[0], input.data()));
-  BERTH_CHECK(fetch(weight_, arguments[1], weight.data()));
-  if (output_.reorder) arguments[2].data = output.data();
+  BERTH_TRY(const Scratch<std::byte> input, input_.room());
+  BERTH_TRY(const Scratch<std::byte> weight, weight_.room());
+  BERTH_TRY(const Scratch<std::byte> output, output_.room());
+  BERTH_CHECK(input_.copy_in(c.input, input));
+  BERTH_CHECK(weight_.copy_in(c.weight, weight));
+  const DnnlArgument arguments[] = {
+      input_.argument(c.input, input),
+      weight_.argument(c.weight, weight),
+      output_.argument(c.output, output),
+      {DNNL_ARG_BIAS, &work_.layout(DNNL_ARG_BIAS),
+       const_cast<float*>(c.bias)}};
   BERTH_CHECK(work_.run(std::span(arguments).first(c.bias == nullptr ? 3 : 4)));
-  if (!output_.reorder) return ok();
-  const DnnlArgument copy[] = {{DNNL_ARG_FROM, &output_.inside, output.data()},
-                               {DNNL_ARG_TO, &output_.outside, c.output}};
-  return output_.reorder->run(copy);
+  return output_.copy_out(output, c.output);
 }
 
 // That oneDNN has none for a convolution is worth keeping, too.

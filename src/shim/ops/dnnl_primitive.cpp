@@ -156,11 +156,11 @@ DnnlPrimitive::~DnnlPrimitive() {
   if (primitive_ != nullptr) dnnl_->primitive_destroy(primitive_);
 }
 
-const dnnl_memory_desc_t& DnnlPrimitive::layout(
-    dnnl_query_t what) const noexcept {
+const dnnl_memory_desc_t& DnnlPrimitive::layout(int argument) const noexcept {
   const_dnnl_primitive_desc_t description = nullptr;
   dnnl_->primitive_get_primitive_desc(primitive_, &description);
-  return *dnnl_->primitive_desc_query_md(description, what, 0);
+  return *dnnl_->primitive_desc_query_md(description, dnnl_query_exec_arg_md,
+                                         argument);
 }
 
 bool DnnlPrimitive::is_reference() const noexcept {
@@ -173,7 +173,7 @@ bool DnnlPrimitive::is_reference() const noexcept {
 
 Status DnnlPrimitive::run(std::span<const DnnlArgument> arguments) const {
   BERTH_TRY(const dnnl_engine_t cpu, engine(*dnnl_));
-  const dnnl_memory_desc_t& pad = layout(dnnl_query_scratchpad_md);
+  const dnnl_memory_desc_t& pad = layout(DNNL_ARG_SCRATCHPAD);
   const std::size_t bytes = dnnl_->memory_desc_get_size(&pad);
   BERTH_TRY(const Scratch<std::byte> scratch,
             Scratch<std::byte>::of(static_cast<std::int64_t>(bytes)));

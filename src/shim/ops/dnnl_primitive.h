@@ -39,9 +39,9 @@ class DnnlPrimitive {
   DnnlPrimitive& operator=(DnnlPrimitive&&) = delete;
   ~DnnlPrimitive();
 
-  // The layout that was chosen, as long as the primitive lives: `what` is
-  // dnnl_query_src_md and the like.
-  const dnnl_memory_desc_t& layout(dnnl_query_t what) const noexcept;
+  // The layout that was chosen for an argument, DNNL_ARG_SRC and the like, as
+  // long as the primitive lives.
+  const dnnl_memory_desc_t& layout(int argument) const noexcept;
 
   // True for oneDNN's loops of last resort, which are slow beyond use.
   bool is_reference() const noexcept;

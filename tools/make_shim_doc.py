@@ -20,6 +20,7 @@ THEMES = {
     "runtime": "What is about no tensor: checks, warnings, gradient mode.",
     "gemm": "Matrix products.",
     "convolution": "Convolutions, transposed ones too, in one to three dimensions.",
+    "recurrent": "Layers with a state: LSTM.",
 }
 
 HEAD = """\

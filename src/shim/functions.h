@@ -148,6 +148,17 @@ std::int32_t aoti_berth_cpu_convolution(
     std::int64_t output_padding_len, std::int64_t groups,
     AtenTensorHandle* out);
 
+// ops/lstm.cpp
+std::int32_t aoti_berth_cpu_mkldnn_rnn_layer(
+    AtenTensorHandle input, AtenTensorHandle weight0, AtenTensorHandle weight1,
+    AtenTensorHandle weight2, AtenTensorHandle weight3, AtenTensorHandle hx,
+    AtenTensorHandle cx, std::int32_t reverse, const std::int64_t* batch_sizes,
+    std::int64_t batch_sizes_len, std::int64_t mode, std::int64_t hidden_size,
+    std::int64_t num_layers, std::int32_t has_biases,
+    std::int32_t bidirectional, std::int32_t batch_first, std::int32_t train,
+    AtenTensorHandle* output, AtenTensorHandle* hy, AtenTensorHandle* cy,
+    AtenTensorHandle* workspace);
+
 // environment.cpp: what a delegate's getenv becomes.
 char* berenv(const char* name);
 

@@ -7,17 +7,15 @@
 #include "shim/functions.h"
 #include "shim/ops/channels_last.h"
 #include "shim/ops/dnnl_convolution.h"
+#include "shim/ops/floats.h"
 #include "shim/ops/plain_convolution.h"
-#include "shim/ops/widen.h"
 #include "shim/trap.h"
 #include "tensor/layout.h"
 
 namespace berth::shim {
 namespace {
 
-using tensor::BFloat16;
 using tensor::Extents;
-using tensor::Half;
 
 // A convolution whose arguments were checked, and where its result goes.
 struct Job {
@@ -109,37 +107,12 @@ Status run_floats(const Job& job) {
   return run_plainly<float>(job);
 }
 
-// The same numbers in float, without gaps and in the same order in memory.
-template <typename T>
-Result<Tensor> widened(const Tensor& tensor) {
-  std::vector<std::int64_t> strides(tensor.sizes().size());
-  tensor::dense_strides(tensor.sizes(), tensor.strides(), strides.data());
-  Tensor dense = tensor;
-  if (!std::ranges::equal(strides, tensor.strides())) {
-    BERTH_TRY(dense,
-              Tensor::empty_strided(tensor.sizes(), strides, tensor.dtype()));
-    BERTH_CHECK(dense.copy_from(tensor));
-  }
-  BERTH_TRY(Tensor wide,
-            Tensor::empty_strided(tensor.sizes(), strides, DType::kFloat32));
-  widen(elements<T>(&dense), dense.numel(), static_cast<float*>(wide.data()));
-  return wide;
-}
-
-void narrow(const float* from, std::int64_t count, BFloat16* to) {
-  std::transform(from, from + count, to, tensor::to_bfloat16);
-}
-void narrow(const float* from, std::int64_t count, Half* to) {
-  std::transform(from, from + count, to, tensor::to_half);
-}
-
-template <typename T>
 Status run_wide(const Job& job) {
-  BERTH_TRY(const Tensor input, widened<T>(job.input));
-  BERTH_TRY(const Tensor weight, widened<T>(job.weight));
+  BERTH_TRY(const Tensor input, widened(job.input));
+  BERTH_TRY(const Tensor weight, widened(job.weight));
   Tensor bias;
   if (job.bias != nullptr) {
-    BERTH_TRY(bias, widened<T>(*job.bias));
+    BERTH_TRY(bias, widened(*job.bias));
   }
   BERTH_TRY(const Tensor output,
             Tensor::empty_strided(job.output.sizes(), job.output.strides(),
@@ -147,9 +120,7 @@ Status run_wide(const Job& job) {
   BERTH_CHECK(run_floats({job.shape, input, weight,
                           job.bias == nullptr ? nullptr : &bias, output,
                           job.channels_last}));
-  narrow(elements<float>(&output), output.numel(),
-         static_cast<T*>(job.output.data()));
-  return ok();
+  return narrow(output, job.output);
 }
 
 Status run(const Job& job) {
@@ -159,9 +130,8 @@ Status run(const Job& job) {
     case DType::kFloat64:
       return run_plainly<double>(job);
     case DType::kFloat16:
-      return run_wide<Half>(job);
     case DType::kBFloat16:
-      return run_wide<BFloat16>(job);
+      return run_wide(job);
     case DType::kUInt8:
       return run_plainly<std::uint8_t>(job);
     case DType::kInt8:

@@ -45,8 +45,9 @@ Loaded load() {
 Result<const Dnnl*> find_dnnl() {
   static const Loaded loaded = load();
   if (!loaded.opened)
-    return fail(Code::kSystem, "large matrix products and convolutions need ",
-                kLibrary, ", which cannot be loaded; install libdnnl",
+    return fail(Code::kSystem,
+                "large matrix products, convolutions and LSTM need ", kLibrary,
+                ", which cannot be loaded; install libdnnl",
                 DNNL_VERSION_MAJOR);
   if (loaded.missing != nullptr)
     return fail(Code::kSystem, kLibrary, " lacks ", loaded.missing,

@@ -14,32 +14,33 @@
 
 namespace berth::shim {
 
-#define BERTH_DNNL_FUNCTIONS(X)            \
-  X(sgemm)                                 \
-  X(engine_create)                         \
-  X(stream_create)                         \
-  X(stream_wait)                           \
-  X(stream_destroy)                        \
-  X(memory_create)                         \
-  X(memory_destroy)                        \
-  X(memory_desc_equal)                     \
-  X(memory_desc_get_size)                  \
-  X(memory_desc_init_by_strides)           \
-  X(memory_desc_init_by_tag)               \
-  X(primitive_attr_create)                 \
-  X(primitive_attr_destroy)                \
-  X(primitive_attr_set_scratchpad_mode)    \
-  X(primitive_create)                      \
-  X(primitive_desc_create)                 \
-  X(primitive_desc_destroy)                \
-  X(primitive_desc_query)                  \
-  X(primitive_desc_query_md)               \
-  X(primitive_destroy)                     \
-  X(primitive_execute)                     \
-  X(primitive_get_primitive_desc)          \
-  X(reorder_primitive_desc_create)         \
-  X(dilated_convolution_forward_desc_init) \
-  X(dilated_deconvolution_forward_desc_init)
+#define BERTH_DNNL_FUNCTIONS(X)              \
+  X(sgemm)                                   \
+  X(engine_create)                           \
+  X(stream_create)                           \
+  X(stream_wait)                             \
+  X(stream_destroy)                          \
+  X(memory_create)                           \
+  X(memory_destroy)                          \
+  X(memory_desc_equal)                       \
+  X(memory_desc_get_size)                    \
+  X(memory_desc_init_by_strides)             \
+  X(memory_desc_init_by_tag)                 \
+  X(primitive_attr_create)                   \
+  X(primitive_attr_destroy)                  \
+  X(primitive_attr_set_scratchpad_mode)      \
+  X(primitive_create)                        \
+  X(primitive_desc_create)                   \
+  X(primitive_desc_destroy)                  \
+  X(primitive_desc_query)                    \
+  X(primitive_desc_query_md)                 \
+  X(primitive_destroy)                       \
+  X(primitive_execute)                       \
+  X(primitive_get_primitive_desc)            \
+  X(reorder_primitive_desc_create)           \
+  X(dilated_convolution_forward_desc_init)   \
+  X(dilated_deconvolution_forward_desc_init) \
+  X(lstm_forward_desc_init)
 
 // The functions of oneDNN that operators call: dnnl_sgemm is `sgemm`.
 struct Dnnl {

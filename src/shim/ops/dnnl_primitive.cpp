@@ -13,7 +13,7 @@ extern "C" int omp_in_parallel();
 namespace berth::shim {
 namespace {
 
-constexpr std::size_t kMostArguments = 8;
+constexpr std::size_t kMostArguments = 10;
 
 Status checked(dnnl_status_t status, std::string_view what) {
   if (status == dnnl_success) [[likely]]

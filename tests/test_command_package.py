@@ -61,9 +61,7 @@ def test_surveyed_models_agree_with_eager(models, name):
 @pytest.mark.parametrize(
     ("name", "operators"),
     [
-        ("conv1d_audio", ["convolution"]),
         ("indexing", ["topk", "sort_stable", "cumsum", "proxy_executor_call_function"]),
-        ("lstm", ["mkldnn_rnn_layer"]),
         ("transformer_encoder", ["_scaled_dot_product_flash_attention_for_cpu"]),
     ],
 )

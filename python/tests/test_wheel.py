@@ -19,7 +19,7 @@ TESTS = ROOT / "python" / "tests"
 # What the tests without torch need of the folder of fixtures.
 FIXTURES = (
     "nested", "elementwise", "dtypes", "scalar", "nothing", "writes", "alias", "slow", "wide_lib",
-    *cases.SERVED, "lstm",
+    *cases.SERVED, "unserved",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(

@@ -49,6 +49,21 @@ bool has_amx() noexcept {
   constexpr unsigned kTileInt8Bf16 = 1u << 22 | 1u << 24 | 1u << 25;
   return (d & kTileInt8Bf16) == kTileInt8Bf16;
 }
+
+// Nor do both know these. Leaf 7, EDX: bit 23 float16. Its second page: EAX bit
+// 5 bfloat16; EDX bit 4 int8 products, bit 5 conversions.
+void find_narrow_floats(CpuFeatures& features) noexcept {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return;
+  const unsigned pages = a;
+  features.avx512_fp16 = features.avx512 && (d >> 23 & 1u) != 0;
+  if (pages < 1 || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return;
+  features.avx512_bf16 = features.avx512 && (a >> 5 & 1u) != 0;
+  features.avx_ne_convert = features.avx2 && (d >> 4 & 3u) == 3u;
+}
 #endif
 
 }  // namespace
@@ -69,6 +84,7 @@ CpuFeatures CpuFeatures::of_this_machine() noexcept {
   features.avx512_vnni =
       features.avx512 && __builtin_cpu_supports("avx512vnni") != 0;
   features.amx_tile = features.avx512_vnni && has_amx();
+  find_narrow_floats(features);
 #endif
   return features;
 }

@@ -14,6 +14,12 @@ struct CpuFeatures {
   bool avx512_vnni = false;
   bool amx_tile = false;  // With int8 and bfloat16.
 
+  // torch does not compile for these by name, but computes with 16-bit floats
+  // in other ways where they are.
+  bool avx512_bf16 = false;
+  bool avx512_fp16 = false;
+  bool avx_ne_convert = false;  // With AVX-VNNI-INT8.
+
   static CpuFeatures of_this_machine() noexcept;
 };
 

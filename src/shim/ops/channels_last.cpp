@@ -47,8 +47,9 @@ Volume made_channels_last(const Volume& volume) noexcept {
 bool torch_takes_dnnl(const ConvolutionShape& s, DType dtype) noexcept {
   for (std::size_t i = 0; i < 3; ++i)
     if (s.transposed && s.output_padding[i] >= s.stride[i]) return false;
-  if (dtype == DType::kBFloat16)
-    return base::CpuFeatures::of_this_machine().avx512;
+  static const auto cpu = base::CpuFeatures::of_this_machine();
+  if (dtype == DType::kBFloat16) return cpu.avx512 || cpu.avx_ne_convert;
+  if (dtype == DType::kFloat16) return cpu.avx512_fp16 || cpu.avx_ne_convert;
   if (dtype != DType::kFloat32) return false;
   constexpr std::int64_t kFew = 20480;
   return s.groups > 1 || s.batch > 1 || (s.kernel[1] > 3 && s.kernel[2] > 3) ||

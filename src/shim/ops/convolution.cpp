@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpu.h"
 #include "shim/functions.h"
 #include "shim/ops/channels_last.h"
 #include "shim/ops/dnnl_convolution.h"
@@ -82,7 +83,7 @@ Result<Tensor> spread(const Tensor& tensor) {
   return tensor.clone();
 }
 
-Status run_floats(const Job& job) {
+Status run_in_dnnl(const Job& job, dnnl_data_type_t type) {
   BERTH_TRY(const Tensor input, spread(job.input));
   BERTH_TRY(const Tensor weight, spread(job.weight));
   Tensor bias;
@@ -92,22 +93,29 @@ Status run_floats(const Job& job) {
       BERTH_TRY(bias, bias.clone());
     }
   }
-  FloatConvolution c;
+  DnnlConvolution c;
   c.shape = &job.shape;
   c.input_at = volume_of(input, job.shape);
   c.weight_at = volume_of(weight, job.shape);
-  c.input = elements<float>(&input);
-  c.weight = elements<float>(&weight);
-  c.bias = job.bias == nullptr ? nullptr : elements<float>(&bias);
-  c.output = static_cast<float*>(job.output.data());
+  c.input = input.data();
+  c.weight = weight.data();
+  c.bias = job.bias == nullptr ? nullptr : bias.data();
+  c.output = job.output.data();
   c.channels_last = job.channels_last;
-  Status done = convolve_in_dnnl(c);
-  if (done.has_value() || done.error().code() != Code::kUnsupported)
-    return done;
-  return run_plainly<float>(job);
+  c.type = type;
+  return convolve_in_dnnl(c);
 }
 
-Status run_wide(const Job& job) {
+bool is_unsupported(const Status& status) {
+  return !status.has_value() && status.error().code() == Code::kUnsupported;
+}
+
+Status run_floats(const Job& job) {
+  Status done = run_in_dnnl(job, dnnl_f32);
+  return is_unsupported(done) ? run_plainly<float>(job) : done;
+}
+
+Status run_widened(const Job& job) {
   BERTH_TRY(const Tensor input, widened(job.input));
   BERTH_TRY(const Tensor weight, widened(job.weight));
   Tensor bias;
@@ -123,6 +131,14 @@ Status run_wide(const Job& job) {
   return narrow(output, job.output);
 }
 
+// Elsewhere oneDNN only imitates the instructions.
+Status run_bfloat16(const Job& job) {
+  static const bool native = base::CpuFeatures::of_this_machine().avx512_bf16;
+  if (!native) return run_widened(job);
+  Status done = run_in_dnnl(job, dnnl_bf16);
+  return is_unsupported(done) ? run_widened(job) : done;
+}
+
 Status run(const Job& job) {
   switch (job.input.dtype()) {
     case DType::kFloat32:
@@ -130,8 +146,9 @@ Status run(const Job& job) {
     case DType::kFloat64:
       return run_plainly<double>(job);
     case DType::kFloat16:
+      return run_widened(job);
     case DType::kBFloat16:
-      return run_wide(job);
+      return run_bfloat16(job);
     case DType::kUInt8:
       return run_plainly<std::uint8_t>(job);
     case DType::kInt8:

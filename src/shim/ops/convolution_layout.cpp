@@ -41,22 +41,24 @@ Numbers spatial_numbers(const Triple& values, const ConvolutionShape& shape) {
 
 Result<dnnl_memory_desc_t> image_layout(const Volume& volume,
                                         const ConvolutionShape& shape,
-                                        bool channels_last) {
+                                        bool channels_last,
+                                        dnnl_data_type_t type) {
   return dnnl_layout(plain(volume.sizes, shape),
-                     plain(tidy_strides(volume, channels_last), shape));
+                     plain(tidy_strides(volume, channels_last), shape), type);
 }
 
 Result<dnnl_memory_desc_t> image_layout(const Quintuple& sizes,
                                         const ConvolutionShape& shape,
-                                        Arrangement how) {
+                                        Arrangement how,
+                                        dnnl_data_type_t type) {
   if (how == Arrangement::kAny)
-    return dnnl_layout(plain(sizes, shape), dnnl_format_tag_any);
+    return dnnl_layout(plain(sizes, shape), dnnl_format_tag_any, type);
   if (how == Arrangement::kBlocks)
     return dnnl_layout(plain(sizes, shape),
-                       shape.dims == 2 ? dnnl_aBcd16b : dnnl_aBcde16b);
+                       shape.dims == 2 ? dnnl_aBcd16b : dnnl_aBcde16b, type);
   const bool channels_last = how == Arrangement::kChannelsLast;
   return dnnl_layout(plain(sizes, shape),
-                     plain(gapless_strides(sizes, channels_last), shape));
+                     plain(gapless_strides(sizes, channels_last), shape), type);
 }
 
 WeightLayout weight_layout(const Volume& volume,

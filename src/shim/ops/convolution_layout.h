@@ -30,10 +30,11 @@ std::vector<Arrangement> arrangements(const ConvolutionShape& shape,
 // dnnl_layout() does.
 Result<dnnl_memory_desc_t> image_layout(const Volume& volume,
                                         const ConvolutionShape& shape,
-                                        bool channels_last);
+                                        bool channels_last,
+                                        dnnl_data_type_t type);
 Result<dnnl_memory_desc_t> image_layout(const Quintuple& sizes,
                                         const ConvolutionShape& shape,
-                                        Arrangement how);
+                                        Arrangement how, dnnl_data_type_t type);
 
 // oneDNN names the groups, then the channels that come out, then those that go
 // in; torch joins the groups to the first, which in a transposed convolution

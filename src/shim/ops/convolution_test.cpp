@@ -347,7 +347,7 @@ TEST(Convolution, KeepsChannelsLast) {
 }
 
 TEST(Convolution, RunsOnManyThreadsAtOnce) {
-  const Case c{"", {2, 16, 12, 12}, {16, 16, 3, 3}, {1}, {1}};
+  const Case c{"", {1, 16, 8, 8}, {16, 16, 3, 3}, {1}, {1}};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&c, i] {
@@ -357,7 +357,7 @@ TEST(Convolution, RunsOnManyThreadsAtOnce) {
       for (int run = 0; run < 20; ++run) {
         const Result<Tensor> found = convolution(call);
         ASSERT_TRUE(found.has_value()) << found.error().to_string();
-        if (run % 10 == 0) expect_naive(call, *found);
+        if (run % 19 == 0) expect_naive(call, *found);
       }
     });
   for (std::thread& thread : threads) thread.join();

@@ -25,6 +25,7 @@ struct Key {
   Quintuple weight_strides;
   bool channels_last;
   bool bias;
+  dnnl_data_type_t type;
   int threads;
 
   bool operator==(const Key&) const = default;
@@ -46,6 +47,7 @@ struct Hash {
     for (const std::int64_t each :
          {s.batch, s.groups, s.in_channels, s.out_channels})
       mix(each);
+    mix(key.type);
     mix(key.threads * 8 + s.transposed * 4 + key.channels_last * 2 + key.bias);
     return hash;
   }
@@ -55,8 +57,8 @@ struct Hash {
 // Threads  run() on any, at once.
 class Plan {
  public:
-  static Result<Plan> make(const FloatConvolution& c);
-  Status run(const FloatConvolution& c) const;
+  static Result<Plan> make(const DnnlConvolution& c);
+  Status run(const DnnlConvolution& c) const;
 
  private:
   Plan(DnnlPrimitive&& work, DnnlSide&& input, DnnlSide&& weight,
@@ -72,21 +74,21 @@ class Plan {
   DnnlSide output_;
 };
 
-Result<dnnl_memory_desc_t> bias_layout(const ConvolutionShape& shape) {
+Result<dnnl_memory_desc_t> bias_layout(const DnnlConvolution& c) {
   const std::int64_t step = 1;
-  return dnnl_layout({&shape.out_channels, 1}, {&step, 1});
+  return dnnl_layout({&c.shape->out_channels, 1}, {&step, 1}, c.type);
 }
 
 // Does the work on these layouts of input and output.
-Result<DnnlPrimitive> describe(const FloatConvolution& c,
+Result<DnnlPrimitive> describe(const DnnlConvolution& c,
                                const dnnl_memory_desc_t& source,
                                const dnnl_memory_desc_t& target) {
   const ConvolutionShape& s = *c.shape;
   BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
-  BERTH_TRY(
-      const dnnl_memory_desc_t weight,
-      dnnl_layout(weight_layout(c.weight_at, s).sizes, dnnl_format_tag_any));
-  BERTH_TRY(const dnnl_memory_desc_t bias, bias_layout(s));
+  BERTH_TRY(const dnnl_memory_desc_t weight,
+            dnnl_layout(weight_layout(c.weight_at, s).sizes,
+                        dnnl_format_tag_any, c.type));
+  BERTH_TRY(const dnnl_memory_desc_t bias, bias_layout(c));
   Numbers dilation = spatial_numbers(s.dilation, s);
   for (std::int64_t& each : dilation) --each;
   Numbers right = spatial_numbers(s.padding, s);
@@ -110,12 +112,12 @@ Result<DnnlPrimitive> describe(const FloatConvolution& c,
                              dnnl_convolution_desc_t{});
 }
 
-Result<DnnlPrimitive> fastest(const FloatConvolution& c) {
+Result<DnnlPrimitive> fastest(const DnnlConvolution& c) {
   for (const Arrangement how : arrangements(*c.shape, c.channels_last)) {
     BERTH_TRY(const dnnl_memory_desc_t source,
-              image_layout(c.input_at.sizes, *c.shape, how));
+              image_layout(c.input_at.sizes, *c.shape, how, c.type));
     BERTH_TRY(const dnnl_memory_desc_t target,
-              image_layout(c.shape->output_sizes(), *c.shape, how));
+              image_layout(c.shape->output_sizes(), *c.shape, how, c.type));
     Result<DnnlPrimitive> made = describe(c, source, target);
     if (made.has_value() ? !made->is_reference()
                          : made.error().code() != Code::kUnsupported)
@@ -124,17 +126,17 @@ Result<DnnlPrimitive> fastest(const FloatConvolution& c) {
   return fail(Code::kUnsupported, "oneDNN has only loops of last resort");
 }
 
-Result<Plan> Plan::make(const FloatConvolution& c) {
+Result<Plan> Plan::make(const DnnlConvolution& c) {
   const ConvolutionShape& s = *c.shape;
   const Volume result{s.output_sizes(),
                       gapless_strides(s.output_sizes(), c.channels_last)};
   const WeightLayout weights = weight_layout(c.weight_at, s);
   BERTH_TRY(const dnnl_memory_desc_t input_at,
-            image_layout(c.input_at, s, c.channels_last));
+            image_layout(c.input_at, s, c.channels_last, c.type));
   BERTH_TRY(const dnnl_memory_desc_t weight_at,
-            dnnl_layout(weights.sizes, weights.strides));
+            dnnl_layout(weights.sizes, weights.strides, c.type));
   BERTH_TRY(const dnnl_memory_desc_t output_at,
-            image_layout(result, s, c.channels_last));
+            image_layout(result, s, c.channels_last, c.type));
   BERTH_TRY(DnnlPrimitive work, fastest(c));
   BERTH_TRY(DnnlSide input, DnnlSide::read(work, DNNL_ARG_SRC, input_at));
   BERTH_TRY(DnnlSide weight, DnnlSide::read(work, DNNL_ARG_WEIGHTS, weight_at));
@@ -143,7 +145,7 @@ Result<Plan> Plan::make(const FloatConvolution& c) {
               std::move(output));
 }
 
-Status Plan::run(const FloatConvolution& c) const {
+Status Plan::run(const DnnlConvolution& c) const {
   BERTH_TRY(const Scratch<std::byte> input, input_.room());
   BERTH_TRY(const Scratch<std::byte> weight, weight_.room());
   BERTH_TRY(const Scratch<std::byte> output, output_.room());
@@ -153,8 +155,7 @@ Status Plan::run(const FloatConvolution& c) const {
       input_.argument(c.input, input),
       weight_.argument(c.weight, weight),
       output_.argument(c.output, output),
-      {DNNL_ARG_BIAS, &work_.layout(DNNL_ARG_BIAS),
-       const_cast<float*>(c.bias)}};
+      {DNNL_ARG_BIAS, &work_.layout(DNNL_ARG_BIAS), const_cast<void*>(c.bias)}};
   BERTH_CHECK(work_.run(std::span(arguments).first(c.bias == nullptr ? 3 : 4)));
   return output_.copy_out(output, c.output);
 }
@@ -177,13 +178,14 @@ bool counts_fit(const ConvolutionShape& s) {
 
 }  // namespace
 
-Status convolve_in_dnnl(const FloatConvolution& c) {
+Status convolve_in_dnnl(const DnnlConvolution& c) {
   if (!counts_fit(*c.shape))
     return fail(Code::kUnsupported, "oneDNN counts in 32 bits");
   // Never destroyed: a thread may still be at work when the process ends.
   static auto& plans = *new Recent<Key, Kept, Hash>(kMostPlans);
   const Key key{*c.shape,        c.input_at.strides, c.weight_at.strides,
-                c.channels_last, c.bias != nullptr,  dnnl_threads()};
+                c.channels_last, c.bias != nullptr,  c.type,
+                dnnl_threads()};
   std::shared_ptr<const Kept> kept = plans.find(key);
   if (kept == nullptr) {
     Result<Plan> made = Plan::make(c);

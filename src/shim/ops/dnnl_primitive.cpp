@@ -187,23 +187,25 @@ Status DnnlPrimitive::run(std::span<const DnnlArgument> arguments) const {
 }
 
 Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
-                                       std::span<const std::int64_t> strides) {
+                                       std::span<const std::int64_t> strides,
+                                       dnnl_data_type_t type) {
   BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
   dnnl_memory_desc_t out;
   BERTH_CHECK(checked(
       dnnl->memory_desc_init_by_strides(&out, static_cast<int>(sizes.size()),
-                                        sizes.data(), dnnl_f32, strides.data()),
+                                        sizes.data(), type, strides.data()),
       "layout"));
   return out;
 }
 
 Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
-                                       dnnl_format_tag_t tag) {
+                                       dnnl_format_tag_t tag,
+                                       dnnl_data_type_t type) {
   BERTH_TRY(const Dnnl* const dnnl, find_dnnl());
   dnnl_memory_desc_t out;
   BERTH_CHECK(checked(
       dnnl->memory_desc_init_by_tag(&out, static_cast<int>(sizes.size()),
-                                    sizes.data(), dnnl_f32, tag),
+                                    sizes.data(), type, tag),
       "layout"));
   return out;
 }

@@ -59,12 +59,14 @@ class DnnlPrimitive {
   dnnl_primitive_t primitive_;
 };
 
-// A layout with these strides, in elements of float. Fails as above.
+// A layout with these strides, in elements. Fails as above.
 Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
-                                       std::span<const std::int64_t> strides);
+                                       std::span<const std::int64_t> strides,
+                                       dnnl_data_type_t type = dnnl_f32);
 
 // One of oneDNN's own, for example dnnl_format_tag_any: what it likes best.
 Result<dnnl_memory_desc_t> dnnl_layout(std::span<const std::int64_t> sizes,
-                                       dnnl_format_tag_t tag);
+                                       dnnl_format_tag_t tag,
+                                       dnnl_data_type_t type = dnnl_f32);
 
 }  // namespace berth::shim

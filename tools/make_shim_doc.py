@@ -21,6 +21,7 @@ THEMES = {
     "gemm": "Matrix products.",
     "convolution": "Convolutions, transposed ones too, in one to three dimensions.",
     "recurrent": "Layers with a state: LSTM.",
+    "attention": "Scaled dot product attention.",
 }
 
 HEAD = """\

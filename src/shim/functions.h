@@ -159,6 +159,12 @@ std::int32_t aoti_berth_cpu_mkldnn_rnn_layer(
     AtenTensorHandle* output, AtenTensorHandle* hy, AtenTensorHandle* cy,
     AtenTensorHandle* workspace);
 
+// ops/attention.cpp
+std::int32_t aoti_berth_cpu__scaled_dot_product_flash_attention_for_cpu(
+    AtenTensorHandle query, AtenTensorHandle key, AtenTensorHandle value,
+    double dropout_p, std::int32_t is_causal, AtenTensorHandle* attn_mask,
+    double* scale, AtenTensorHandle* ret0, AtenTensorHandle* ret1);
+
 // environment.cpp: what a delegate's getenv becomes.
 char* berenv(const char* name);
 

@@ -1,0 +1,23 @@
+#if defined(__x86_64__)
+#include <cmath>
+#include <limits>
+
+#include "shim/ops/attention_kernels.h"
+
+#define BERTH_TARGET __attribute__((target("avx2,fma")))
+#define BERTH_VECTOR_BYTES 32
+
+namespace berth::shim {
+namespace {
+
+// Twice as many sums fit into the registers, with the operands.
+constexpr int kMostRows = 6;
+
+#include "shim/ops/attention_kernels.inc"
+
+}  // namespace
+
+const AttentionKernels<float> kAttentionAvx2 = kKernels<float>;
+
+}  // namespace berth::shim
+#endif

@@ -1,0 +1,24 @@
+#if defined(__x86_64__)
+#include <cmath>
+#include <limits>
+
+#include "shim/ops/attention_kernels.h"
+
+#define BERTH_TARGET \
+  __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")))
+#define BERTH_VECTOR_BYTES 64
+
+namespace berth::shim {
+namespace {
+
+// Twice as many sums fit into the registers, with the operands.
+constexpr int kMostRows = 8;
+
+#include "shim/ops/attention_kernels.inc"
+
+}  // namespace
+
+const AttentionKernels<float> kAttentionAvx512 = kKernels<float>;
+
+}  // namespace berth::shim
+#endif

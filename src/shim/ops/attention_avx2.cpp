@@ -1,4 +1,5 @@
 #if defined(__x86_64__)
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,10 +15,11 @@ namespace {
 constexpr int kMostRows = 6;
 
 #include "shim/ops/attention_kernels.inc"
+#include "shim/ops/attention_rows.inc"
 
 }  // namespace
 
-const AttentionKernels<float> kAttentionAvx2 = kKernels<float>;
+const AttentionKernelSet<float> kAttentionAvx2 = kKernels<float>;
 
 }  // namespace berth::shim
 #endif

@@ -1,4 +1,5 @@
 #if defined(__x86_64__)
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,10 +16,11 @@ namespace {
 constexpr int kMostRows = 8;
 
 #include "shim/ops/attention_kernels.inc"
+#include "shim/ops/attention_rows.inc"
 
 }  // namespace
 
-const AttentionKernels<float> kAttentionAvx512 = kKernels<float>;
+const AttentionKernelSet<float> kAttentionAvx512 = kKernels<float>;
 
 }  // namespace berth::shim
 #endif

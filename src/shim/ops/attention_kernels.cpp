@@ -1,5 +1,6 @@
 #include "shim/ops/attention_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,27 +16,46 @@ namespace {
 constexpr int kMostRows = 4;
 
 #include "shim/ops/attention_kernels.inc"
+#include "shim/ops/attention_rows.inc"
 
-const AttentionKernels<float>& find() noexcept {
+const AttentionKernelSet<float>& find() noexcept {
 #if defined(__x86_64__)
   const auto features = base::CpuFeatures::of_this_machine();
   if (features.avx512) return kAttentionAvx512;
   if (features.avx2) return kAttentionAvx2;
 #endif
-  return kKernels<float>;
+  return kAttentionBaseline;
+}
+
+// Counts the steps for one key: a row has one for each vector of the query, one
+// for each element that is left, and some for a sum across the lanes
+// (measured); panels have one for each element and each vector of queries.
+template <typename T>
+const AttentionKernels<T>& select(const AttentionKernelSet<T>& set,
+                                  std::int64_t queries,
+                                  std::int64_t width) noexcept {
+  constexpr std::int64_t kSum = 8;
+  const std::int64_t lanes = set.panels.panel / 2;
+  if (queries > lanes) return set.panels;
+  const std::int64_t steps = width / lanes + width % lanes + kSum;
+  return queries * steps < width ? set.rows : set.panels;
 }
 
 }  // namespace
 
-template <>
-const AttentionKernels<float>& attention_kernels<float>() noexcept {
-  static const AttentionKernels<float>& found = find();
-  return found;
+const AttentionKernelSet<float> kAttentionBaseline = kKernels<float>;
+
+const AttentionKernels<float>& attention_kernels(std::int64_t queries,
+                                                 std::int64_t width,
+                                                 float) noexcept {
+  static const AttentionKernelSet<float>& found = find();
+  return select(found, queries, width);
 }
 
-template <>
-const AttentionKernels<double>& attention_kernels<double>() noexcept {
-  return kKernels<double>;
+const AttentionKernels<double>& attention_kernels(std::int64_t queries,
+                                                  std::int64_t width,
+                                                  double) noexcept {
+  return select(kKernels<double>, queries, width);
 }
 
 }  // namespace berth::shim

@@ -4,8 +4,9 @@
 // maxima and sums over the keys then need no step across a vector, and keys and
 // values are read where they are, one element for many queries.
 //
-// Queries come in panels of `panel` (two vectors' worth); an array of a panel
-// has `panel` elements a row, of which the first `count` matter.
+// Queries come in panels of `panel` (two vectors' worth, or one query); an
+// array of a panel has `panel` elements a row, of which the first `count`
+// matter.
 #pragma once
 
 #include <cstdint>
@@ -25,35 +26,44 @@ struct Softmax {
 
 template <typename T>
 struct AttentionKernels {
-  std::int64_t panel;
+  std::int64_t panel = 0;
 
-  // scores[key][query] = the product of a row of `keys`, whose elements are
-  // neighbors, and a column of `queries`, [dimension][query].
+  // scores[key][query] = scale times the product of a row of `keys`, whose
+  // elements are neighbors, and a column of `queries`, [dimension][query].
   void (*score)(const T* queries, std::int64_t count,
-                const Matrix<const T>& keys, T* scores);
+                const Matrix<const T>& keys, T scale, T* scores) = nullptr;
 
   // Takes `keys` rows of scores into account, and makes weights of them:
-  // exp(score - top). NaN stays NaN.
+  // exp(score - top). NaN stays NaN. There is room for whole vectors of keys.
   void (*soften)(std::int64_t keys, std::int64_t count, T* scores,
-                 const Softmax<T>& softmax);
+                 const Softmax<T>& softmax) = nullptr;
 
   // sums[dimension][query] = shrink[query] * sums[dimension][query] + the sum
   // over the keys of weight and value. Elements of a row are neighbors.
   void (*gather)(const T* weights, std::int64_t count,
-                 const Matrix<const T>& values, const T* shrink, T* sums);
+                 const Matrix<const T>& values, const T* shrink,
+                 T* sums) = nullptr;
 };
 
-// The fastest that this machine runs.
 template <typename T>
-const AttentionKernels<T>& attention_kernels() noexcept;
-template <>
-const AttentionKernels<float>& attention_kernels<float>() noexcept;
-template <>
-const AttentionKernels<double>& attention_kernels<double>() noexcept;
+struct AttentionKernelSet {
+  AttentionKernels<T> panels;
+  AttentionKernels<T> rows;  // For few queries: panels of one.
+};
 
+// The fastest that this machine runs for so many queries of `width` elements.
+const AttentionKernels<float>& attention_kernels(std::int64_t queries,
+                                                 std::int64_t width,
+                                                 float) noexcept;
+const AttentionKernels<double>& attention_kernels(std::int64_t queries,
+                                                  std::int64_t width,
+                                                  double) noexcept;
+
+// Of each instruction set, for those that run it.
+extern const AttentionKernelSet<float> kAttentionBaseline;
 #if defined(__x86_64__)
-extern const AttentionKernels<float> kAttentionAvx2;
-extern const AttentionKernels<float> kAttentionAvx512;
+extern const AttentionKernelSet<float> kAttentionAvx2;
+extern const AttentionKernelSet<float> kAttentionAvx512;
 #endif
 
 }  // namespace berth::shim

@@ -1,6 +1,5 @@
 #if defined(__x86_64__)
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "shim/ops/attention_kernels.h"
@@ -19,7 +18,7 @@ constexpr int kMostRows = 6;
 
 }  // namespace
 
-const AttentionKernelSet<float> kAttentionAvx2 = kKernels<float>;
+const AttentionKernelSets kAttentionAvx2 = kSets;
 
 }  // namespace berth::shim
 #endif

@@ -1,6 +1,5 @@
 #if defined(__x86_64__)
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "shim/ops/attention_kernels.h"
@@ -20,7 +19,7 @@ constexpr int kMostRows = 8;
 
 }  // namespace
 
-const AttentionKernelSet<float> kAttentionAvx512 = kKernels<float>;
+const AttentionKernelSets kAttentionAvx512 = kSets;
 
 }  // namespace berth::shim
 #endif

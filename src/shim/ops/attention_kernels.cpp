@@ -1,7 +1,6 @@
 #include "shim/ops/attention_kernels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/cpu.h"
@@ -18,13 +17,18 @@ constexpr int kMostRows = 4;
 #include "shim/ops/attention_kernels.inc"
 #include "shim/ops/attention_rows.inc"
 
-const AttentionKernelSet<float>& find() noexcept {
+const AttentionKernelSets& find() noexcept {
 #if defined(__x86_64__)
   const auto features = base::CpuFeatures::of_this_machine();
   if (features.avx512) return kAttentionAvx512;
   if (features.avx2) return kAttentionAvx2;
 #endif
   return kAttentionBaseline;
+}
+
+const AttentionKernelSets& found() noexcept {
+  static const AttentionKernelSets& sets = find();
+  return sets;
 }
 
 // Counts the steps for one key: a row has one for each vector of the query, one
@@ -43,19 +47,18 @@ const AttentionKernels<T>& select(const AttentionKernelSet<T>& set,
 
 }  // namespace
 
-const AttentionKernelSet<float> kAttentionBaseline = kKernels<float>;
+const AttentionKernelSets kAttentionBaseline = kSets;
 
 const AttentionKernels<float>& attention_kernels(std::int64_t queries,
                                                  std::int64_t width,
                                                  float) noexcept {
-  static const AttentionKernelSet<float>& found = find();
-  return select(found, queries, width);
+  return select(found().singles, queries, width);
 }
 
 const AttentionKernels<double>& attention_kernels(std::int64_t queries,
                                                   std::int64_t width,
                                                   double) noexcept {
-  return select(kKernels<double>, queries, width);
+  return select(found().doubles, queries, width);
 }
 
 }  // namespace berth::shim

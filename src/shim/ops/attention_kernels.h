@@ -51,6 +51,11 @@ struct AttentionKernelSet {
   AttentionKernels<T> rows;  // For few queries: panels of one.
 };
 
+struct AttentionKernelSets {
+  AttentionKernelSet<float> singles;
+  AttentionKernelSet<double> doubles;
+};
+
 // The fastest that this machine runs for so many queries of `width` elements.
 const AttentionKernels<float>& attention_kernels(std::int64_t queries,
                                                  std::int64_t width,
@@ -60,10 +65,10 @@ const AttentionKernels<double>& attention_kernels(std::int64_t queries,
                                                   double) noexcept;
 
 // Of each instruction set, for those that run it.
-extern const AttentionKernelSet<float> kAttentionBaseline;
+extern const AttentionKernelSets kAttentionBaseline;
 #if defined(__x86_64__)
-extern const AttentionKernelSet<float> kAttentionAvx2;
-extern const AttentionKernelSet<float> kAttentionAvx512;
+extern const AttentionKernelSets kAttentionAvx2;
+extern const AttentionKernelSets kAttentionAvx512;
 #endif
 
 }  // namespace berth::shim

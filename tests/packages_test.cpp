@@ -70,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, PackagesRun,
 INSTANTIATE_TEST_SUITE_P(
     Surveyed, PackagesRun,
     ::testing::Values("gnn", "intdiv", "math_fns", "lstm_decomposed",
-                      "transformer_encoder_math", "kv_cache_templates"),
+                      "transformer_encoder", "transformer_encoder_math",
+                      "kv_cache_templates"),
     [](const auto& name) { return std::string(name.param); });
 
 TEST(Packages, TellWhatTheModelTakesAndGives) {

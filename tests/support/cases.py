@@ -8,7 +8,7 @@ from pathlib import Path
 # Packages whose operators are served, with eager's inputs and outputs.
 SERVED = (
     "mlp_lib", "control_pkg", "dtypes_pkg", "gnn", "intdiv", "math_fns", "lstm_decomposed",
-    "transformer_encoder_math", "kv_cache_templates", "conv1d_audio", "lstm",
+    "transformer_encoder_math", "kv_cache_templates", "conv1d_audio", "lstm", "transformer_encoder",
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ THEMES = {
     "convolution": "Convolutions, transposed ones too, in one to three dimensions.",
     "recurrent": "Layers with a state: LSTM.",
     "attention": "Scaled dot product attention.",
+    "fft": "Fourier transforms.",
 }
 
 HEAD = """\

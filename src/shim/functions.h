@@ -165,6 +165,14 @@ std::int32_t aoti_berth_cpu__scaled_dot_product_flash_attention_for_cpu(
     double dropout_p, std::int32_t is_causal, AtenTensorHandle* attn_mask,
     double* scale, AtenTensorHandle* ret0, AtenTensorHandle* ret1);
 
+// ops/fft.cpp
+std::int32_t aoti_berth_cpu__fft_c2c(
+    AtenTensorHandle self, const std::int64_t* dim, std::int64_t dim_len_,
+    std::int64_t normalization, std::int32_t forward, AtenTensorHandle* ret0);
+std::int32_t aoti_berth_cpu__fft_r2c(
+    AtenTensorHandle self, const std::int64_t* dim, std::int64_t dim_len_,
+    std::int64_t normalization, std::int32_t onesided, AtenTensorHandle* ret0);
+
 // environment.cpp: what a delegate's getenv becomes.
 char* berenv(const char* name);
 

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
     Surveyed, PackagesRun,
     ::testing::Values("gnn", "intdiv", "math_fns", "lstm_decomposed",
                       "transformer_encoder", "transformer_encoder_math",
-                      "kv_cache_templates"),
+                      "kv_cache_templates", "conv1d_audio", "lstm"),
     [](const auto& name) { return std::string(name.param); });
 
 TEST(Packages, TellWhatTheModelTakesAndGives) {

@@ -23,6 +23,13 @@ THEMES = {
     "recurrent": "Layers with a state: LSTM.",
     "attention": "Scaled dot product attention.",
     "fft": "Fourier transforms.",
+    "scan": "Sums, products and extremes that run along a dimension.",
+    "order": "Ordering the elements of a dimension.",
+    "search": "Finding the place of values among bounds.",
+    "select": "Picking elements.",
+    "scatter": "Writing elements to places that a tensor names.",
+    "views": "Other views of the same memory.",
+    "embedding": "Bags of rows of a table.",
 }
 
 HEAD = """\

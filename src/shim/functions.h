@@ -173,6 +173,120 @@ std::int32_t aoti_berth_cpu__fft_r2c(
     AtenTensorHandle self, const std::int64_t* dim, std::int64_t dim_len_,
     std::int64_t normalization, std::int32_t onesided, AtenTensorHandle* ret0);
 
+// ops/scan.cpp
+std::int32_t aoti_berth_cpu_cumsum(AtenTensorHandle self, std::int64_t dim,
+                                   std::int32_t* dtype, AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_cumprod(AtenTensorHandle self, std::int64_t dim,
+                                    std::int32_t* dtype, AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_cummax(AtenTensorHandle self, std::int64_t dim,
+                                   AtenTensorHandle* values,
+                                   AtenTensorHandle* indices);
+std::int32_t aoti_berth_cpu_cummin(AtenTensorHandle self, std::int64_t dim,
+                                   AtenTensorHandle* values,
+                                   AtenTensorHandle* indices);
+std::int32_t aoti_berth_cpu_logcumsumexp(AtenTensorHandle self,
+                                         std::int64_t dim,
+                                         AtenTensorHandle* out);
+
+// ops/order.cpp
+std::int32_t aoti_berth_cpu_sort(AtenTensorHandle self, std::int64_t dim,
+                                 std::int32_t descending,
+                                 AtenTensorHandle* values,
+                                 AtenTensorHandle* indices);
+std::int32_t aoti_berth_cpu_sort_stable(AtenTensorHandle self, std::int32_t*,
+                                        std::int64_t dim,
+                                        std::int32_t descending,
+                                        AtenTensorHandle* values,
+                                        AtenTensorHandle* indices);
+std::int32_t aoti_berth_cpu_topk(AtenTensorHandle self, std::int64_t k,
+                                 std::int64_t dim, std::int32_t largest,
+                                 std::int32_t sorted, AtenTensorHandle* values,
+                                 AtenTensorHandle* indices);
+std::int32_t aoti_berth_cpu_kthvalue(AtenTensorHandle self, std::int64_t k,
+                                     std::int64_t dim, std::int32_t keepdim,
+                                     AtenTensorHandle* values,
+                                     AtenTensorHandle* indices);
+
+// ops/search.cpp
+std::int32_t aoti_berth_cpu_searchsorted_Tensor(
+    AtenTensorHandle sorted_sequence, AtenTensorHandle self,
+    std::int32_t out_int32, std::int32_t right, const char** side,
+    AtenTensorHandle* sorter, AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_searchsorted_Scalar(
+    AtenTensorHandle sorted_sequence, double self, std::int32_t out_int32,
+    std::int32_t right, const char** side, AtenTensorHandle* sorter,
+    AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_bucketize_Tensor(AtenTensorHandle self,
+                                             AtenTensorHandle boundaries,
+                                             std::int32_t out_int32,
+                                             std::int32_t right,
+                                             AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_histc(AtenTensorHandle self, std::int64_t bins,
+                                  double min, double max,
+                                  AtenTensorHandle* out);
+
+// ops/select.cpp
+std::int32_t aoti_berth_cpu_nonzero(AtenTensorHandle self,
+                                    AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_nonzero_static(AtenTensorHandle self,
+                                           std::int64_t size,
+                                           std::int64_t fill_value,
+                                           AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_masked_select(AtenTensorHandle self,
+                                          AtenTensorHandle mask,
+                                          AtenTensorHandle* out);
+
+// ops/scatter.cpp
+std::int32_t aoti_berth_cpu_scatter_src_out(AtenTensorHandle out,
+                                            AtenTensorHandle self,
+                                            std::int64_t dim,
+                                            AtenTensorHandle index,
+                                            AtenTensorHandle src);
+std::int32_t aoti_berth_cpu_scatter_value_out(AtenTensorHandle out,
+                                              AtenTensorHandle self,
+                                              std::int64_t dim,
+                                              AtenTensorHandle index,
+                                              double value);
+std::int32_t aoti_berth_cpu_scatter_reduce_two_out(
+    AtenTensorHandle out, AtenTensorHandle self, std::int64_t dim,
+    AtenTensorHandle index, AtenTensorHandle src, const char* reduce,
+    std::int32_t include_self);
+
+// ops/views.cpp
+std::int32_t aoti_berth_cpu_permute(AtenTensorHandle self,
+                                    const std::int64_t* dims,
+                                    std::int64_t dims_len,
+                                    AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_narrow(AtenTensorHandle self, std::int64_t dim,
+                                   std::int64_t start, std::int64_t length,
+                                   AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_slice_Tensor(AtenTensorHandle self,
+                                         std::int64_t dim, std::int64_t* start,
+                                         std::int64_t* end, std::int64_t step,
+                                         AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_squeeze_dim(AtenTensorHandle self, std::int64_t dim,
+                                        AtenTensorHandle* out);
+std::int32_t aoti_berth_cpu_reshape(AtenTensorHandle self,
+                                    const std::int64_t* shape,
+                                    std::int64_t shape_len,
+                                    AtenTensorHandle* out);
+
+// ops/embedding.cpp
+std::int32_t aoti_berth_cpu__embedding_bag(
+    AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets,
+    std::int32_t, std::int64_t mode, std::int32_t,
+    AtenTensorHandle* per_sample_weights, std::int32_t include_last_offset,
+    std::int64_t padding_idx, AtenTensorHandle* out,
+    AtenTensorHandle* bag_of_index, AtenTensorHandle* counts,
+    AtenTensorHandle* largest);
+std::int32_t aoti_berth_cpu__embedding_bag_forward_only(
+    AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets,
+    std::int32_t, std::int64_t mode, std::int32_t,
+    AtenTensorHandle* per_sample_weights, std::int32_t include_last_offset,
+    std::int64_t padding_idx, AtenTensorHandle* out,
+    AtenTensorHandle* bag_of_index, AtenTensorHandle* counts,
+    AtenTensorHandle* largest);
+
 // environment.cpp: what a delegate's getenv becomes.
 char* berenv(const char* name);
 

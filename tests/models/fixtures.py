@@ -297,13 +297,15 @@ def folded(out: Path) -> None:
 
 @fixture
 def unserved(out: Path) -> None:
-    """Imports two functions that Berth does not serve."""
+    """Imports two functions that Berth does not serve: gradients."""
 
     class Needy(nn.Module):
-        def forward(self, x: torch.Tensor) -> tuple:
-            return torch.kthvalue(x, 2).values, torch.histc(x, bins=4, min=0, max=1)
+        def forward(self, x: torch.Tensor, of_pairs: torch.Tensor) -> tuple:
+            grads = torch.ops.aten
+            of_points = grads._cdist_backward(x, x, x, 2.0, x.abs())
+            return of_points, grads._pdist_backward(of_pairs, x, 2.0, of_pairs.abs())
 
-    model, inputs = Needy(), (torch.rand(6, 8),)
+    model, inputs = Needy(), (torch.rand(6, 6), torch.rand(15))
     library(out, model, inputs)
     save(out, "out", model(*inputs))
 

@@ -26,12 +26,13 @@ std::optional<T> optional_of(const T* value) {
   return *value;
 }
 
-// Fails with kInvalidArgument for what cannot be a list.
-inline Result<std::span<const std::int64_t>> list_of(const std::int64_t* values,
-                                                     std::int64_t count) {
+// Fails with kInvalidArgument for what cannot be a list; `what` says which.
+inline Result<std::span<const std::int64_t>> list_of(
+    const std::int64_t* values, std::int64_t count,
+    const char* what = "a list") {
   if (count < 0 || (count > 0 && values == nullptr))
-    return fail(Code::kInvalidArgument, "a list of ", count, " numbers at ",
-                static_cast<const void*>(values), " cannot be read");
+    return fail(Code::kInvalidArgument, "expected ", what, ", found ", count,
+                " numbers at ", static_cast<const void*>(values));
   return std::span(values, static_cast<std::size_t>(count));
 }
 

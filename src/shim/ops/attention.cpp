@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "shim/functions.h"
+#include "shim/ops/arguments.h"
 #include "shim/ops/attention_job.h"
+#include "shim/ops/empty_like.h"
 #include "shim/trap.h"
 #include "tensor/copy.h"
 #include "tensor/layout.h"
@@ -72,13 +74,6 @@ Result<Heads> heads_of_mask(const AttentionArguments& a) {
   return heads;
 }
 
-// As torch's empty_like() does: the query's dimensions in their order, gapless.
-Result<Tensor> empty_like(const Tensor& query) {
-  std::array<std::int64_t, 4> strides{};
-  tensor::dense_strides(query.sizes(), query.strides(), strides.data());
-  return Tensor::empty_strided(query.sizes(), strides, query.dtype());
-}
-
 // The dimensions lie in memory as batch, length, heads.
 Result<Tensor> empty_normalizer(const Tensor& query) {
   const Extents q = query.sizes();
@@ -130,7 +125,7 @@ Result<AttentionResult> attention(const AttentionArguments& a) {
   if (a.mask != nullptr) {
     BERTH_TRY(mask, heads_of_mask(a));
   }
-  BERTH_TRY(Tensor output, empty_like(a.query));
+  BERTH_TRY(Tensor output, empty_like(a.query, a.query.dtype()));
   BERTH_TRY(Tensor normalizer, empty_normalizer(a.query));
   if (output.numel() == 0) {
     tensor::zero_elements(normalizer.sizes(), element_size(normalizer.dtype()),
@@ -157,7 +152,6 @@ std::int32_t aoti_berth_cpu__scaled_dot_product_flash_attention_for_cpu(
   using berth::Status;
   using berth::Tensor;
   using berth::shim::borrow;
-  using berth::shim::give;
   return berth::shim::trap(__func__, [&]() -> Status {
     BERTH_TRY(const Tensor* q, borrow(query));
     BERTH_TRY(const Tensor* k, borrow(key));
@@ -171,14 +165,7 @@ std::int32_t aoti_berth_cpu__scaled_dot_product_flash_attention_for_cpu(
     if (scale != nullptr) arguments.scale = *scale;
     BERTH_TRY(berth::shim::AttentionResult result,
               berth::shim::attention(arguments));
-    AtenTensorHandle output = nullptr;
-    BERTH_CHECK(give(std::move(result.output), &output));
-    const Status status = give(std::move(result.normalizer), ret1);
-    if (!status) {
-      berth::shim::discard(output);
-      return status;
-    }
-    *ret0 = output;
-    return berth::ok();
+    return berth::shim::give_all<2>(
+        {std::move(result.output), std::move(result.normalizer)}, {ret0, ret1});
   });
 }

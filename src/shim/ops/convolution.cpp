@@ -1,11 +1,11 @@
 #include "shim/ops/convolution.h"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "base/cpu.h"
 #include "shim/functions.h"
+#include "shim/ops/arguments.h"
 #include "shim/ops/channels_last.h"
 #include "shim/ops/dnnl_convolution.h"
 #include "shim/ops/floats.h"
@@ -195,29 +195,12 @@ Result<Tensor> convolution(const ConvolutionCall& call) {
 
 }  // namespace berth::shim
 
-namespace {
-
-using berth::Code;
-using berth::fail;
-using berth::Result;
 using berth::Status;
-using berth::Tensor;
 using berth::shim::borrow;
 using berth::shim::ConvolutionCall;
 using berth::shim::give;
+using berth::shim::list_of;
 using berth::shim::trap;
-using berth::tensor::Extents;
-
-Result<Extents> list(std::string_view name, const std::int64_t* values,
-                     std::int64_t count) {
-  if (count < 0 || (count > 0 && values == nullptr))
-    return fail(Code::kInvalidArgument, "expected the ", name,
-                " of a convolution, found ", count, " numbers at ",
-                static_cast<const void*>(values));
-  return Extents(values, static_cast<std::size_t>(count));
-}
-
-}  // namespace
 
 std::int32_t aoti_berth_cpu_convolution(
     AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle* bias,
@@ -231,15 +214,17 @@ std::int32_t aoti_berth_cpu_convolution(
     ConvolutionCall call;
     BERTH_TRY(call.input, borrow(input));
     BERTH_TRY(call.weight, borrow(weight));
-    if (bias != nullptr && *bias != nullptr) {
-      BERTH_TRY(call.bias, borrow(*bias));
-    }
-    BERTH_TRY(call.stride, list("stride", stride, stride_len));
-    BERTH_TRY(call.padding, list("padding", padding, padding_len));
-    BERTH_TRY(call.dilation, list("dilation", dilation, dilation_len));
+    BERTH_TRY(call.bias, berth::shim::borrow_optional(bias));
+    BERTH_TRY(call.stride,
+              list_of(stride, stride_len, "the stride of a convolution"));
+    BERTH_TRY(call.padding,
+              list_of(padding, padding_len, "the padding of a convolution"));
+    BERTH_TRY(call.dilation,
+              list_of(dilation, dilation_len, "the dilation of a convolution"));
     call.transposed = transposed != 0;
     BERTH_TRY(call.output_padding,
-              list("output padding", output_padding, output_padding_len));
+              list_of(output_padding, output_padding_len,
+                      "the output padding of a convolution"));
     call.groups = groups;
     return give(berth::shim::convolution(call), out);
   });

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "shim/functions.h"
+#include "shim/ops/arguments.h"
+#include "shim/ops/empty_like.h"
 #include "shim/ops/fft_lines.h"
 #include "shim/trap.h"
 #include "tensor/layout.h"
@@ -163,10 +165,7 @@ Result<Tensor> fft_of_complex(const Tensor& self, Extents dims, FftNorm norm,
                 to_string(self.dtype()));
   BERTH_CHECK(check(self, dims, norm));
   if (dims.empty()) {
-    Dims strides(self.sizes().size());
-    tensor::dense_strides(self.sizes(), self.strides(), strides.data());
-    BERTH_TRY(Tensor copy,
-              Tensor::empty_strided(self.sizes(), strides, self.dtype()));
+    BERTH_TRY(Tensor copy, empty_like(self, self.dtype()));
     BERTH_CHECK(copy.copy_from(self));
     return copy;
   }
@@ -183,32 +182,20 @@ Result<Tensor> fft_of_complex(const Tensor& self, Extents dims, FftNorm norm,
 
 }  // namespace berth::shim
 
-namespace {
-
-using berth::Result;
 using berth::Status;
 using berth::Tensor;
 using berth::shim::borrow;
 using berth::shim::FftNorm;
 using berth::shim::give;
+using berth::shim::list_of;
 using berth::shim::trap;
-
-Result<std::span<const std::int64_t>> dims_of(const std::int64_t* dims,
-                                              std::int64_t count) {
-  if (count < 0 || (dims == nullptr && count > 0))
-    return berth::fail(berth::Code::kInvalidArgument,
-                       "expected dimensions and their number, found ", count);
-  return std::span(dims, static_cast<std::size_t>(count));
-}
-
-}  // namespace
 
 std::int32_t aoti_berth_cpu__fft_r2c(
     AtenTensorHandle self, const std::int64_t* dim, std::int64_t dim_len_,
     std::int64_t normalization, std::int32_t onesided, AtenTensorHandle* ret0) {
   return trap(__func__, [&]() -> Status {
     BERTH_TRY(const Tensor* from, borrow(self));
-    BERTH_TRY(const auto dims, dims_of(dim, dim_len_));
+    BERTH_TRY(const auto dims, list_of(dim, dim_len_));
     return give(berth::shim::fft_of_real(*from, dims, FftNorm{normalization},
                                          onesided != 0),
                 ret0);
@@ -220,7 +207,7 @@ std::int32_t aoti_berth_cpu__fft_c2c(
     std::int64_t normalization, std::int32_t forward, AtenTensorHandle* ret0) {
   return trap(__func__, [&]() -> Status {
     BERTH_TRY(const Tensor* from, borrow(self));
-    BERTH_TRY(const auto dims, dims_of(dim, dim_len_));
+    BERTH_TRY(const auto dims, list_of(dim, dim_len_));
     return give(berth::shim::fft_of_complex(*from, dims, FftNorm{normalization},
                                             forward != 0),
                 ret0);

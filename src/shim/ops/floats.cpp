@@ -1,10 +1,9 @@
 #include "shim/ops/floats.h"
 
 #include <algorithm>
-#include <vector>
 
+#include "shim/ops/empty_like.h"
 #include "shim/ops/widen.h"
-#include "tensor/layout.h"
 
 namespace berth::shim {
 namespace {
@@ -23,15 +22,12 @@ Result<Tensor> widened(const Tensor& tensor) {
   if (dtype == DType::kFloat32) return tensor;
   if (dtype != DType::kFloat16 && dtype != DType::kBFloat16)
     return unsupported(dtype);
-  std::vector<std::int64_t> strides(tensor.sizes().size());
-  tensor::dense_strides(tensor.sizes(), tensor.strides(), strides.data());
+  BERTH_TRY(Tensor wide, empty_like(tensor, DType::kFloat32));
   Tensor dense = tensor;
-  if (!std::ranges::equal(strides, tensor.strides())) {
-    BERTH_TRY(dense, Tensor::empty_strided(tensor.sizes(), strides, dtype));
+  if (!std::ranges::equal(wide.strides(), tensor.strides())) {
+    BERTH_TRY(dense, empty_like(tensor, dtype));
     BERTH_CHECK(dense.copy_from(tensor));
   }
-  BERTH_TRY(Tensor wide,
-            Tensor::empty_strided(tensor.sizes(), strides, DType::kFloat32));
   auto* const to = static_cast<float*>(wide.data());
   if (dtype == DType::kFloat16)
     widen(static_cast<const Half*>(dense.data()), dense.numel(), to);

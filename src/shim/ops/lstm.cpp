@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "shim/functions.h"
+#include "shim/ops/arguments.h"
 #include "shim/ops/dnnl_lstm.h"
 #include "shim/ops/floats.h"
 #include "shim/trap.h"
@@ -162,8 +163,6 @@ using berth::Result;
 using berth::Status;
 using berth::Tensor;
 using berth::shim::borrow;
-using berth::shim::discard;
-using berth::shim::give;
 using berth::shim::LstmCall;
 using berth::shim::LstmResult;
 using berth::shim::trap;
@@ -184,19 +183,6 @@ Status check_kind(std::int64_t mode, std::int64_t batch_sizes_len) {
 Result<const Tensor*> borrow_const(AtenTensorHandle handle) {
   BERTH_TRY(const Tensor* tensor, borrow(handle));
   return tensor;
-}
-
-// All handles or none.
-Status give_all(LstmResult&& result, AtenTensorHandle* const (&out)[4]) {
-  Tensor results[] = {std::move(result.output), std::move(result.hidden),
-                      std::move(result.cell), Tensor()};
-  for (std::size_t i = 0; i < 4; ++i) {
-    Status given = give(std::move(results[i]), out[i]);
-    if (given.has_value()) continue;
-    while (i > 0) discard(*out[--i]);
-    return given;
-  }
-  return ok();
 }
 
 }  // namespace
@@ -226,6 +212,9 @@ std::int32_t aoti_berth_cpu_mkldnn_rnn_layer(
     call.hidden_size = hidden_size;
     call.reverse = reverse != 0;
     BERTH_TRY(LstmResult result, berth::shim::lstm(call));
-    return give_all(std::move(result), {output, hy, cy, workspace});
+    return berth::shim::give_all<4>(
+        {std::move(result.output), std::move(result.hidden),
+         std::move(result.cell), Tensor()},
+        {output, hy, cy, workspace});
   });
 }

@@ -1,12 +1,13 @@
 // Operators that order the elements of each line: sort, topk and their kin.
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "shim/functions.h"
 #include "shim/ops/arguments.h"
 #include "shim/ops/element_type.h"
+#include "shim/ops/empty_like.h"
 #include "shim/ops/lines.h"
+#include "shim/ops/views.h"
 #include "shim/trap.h"
 
 using berth::Status;
@@ -16,8 +17,6 @@ using berth::shim::trap;
 
 namespace berth::shim {
 namespace {
-
-using tensor::Extents;
 
 template <typename T>
 struct Ranked {
@@ -74,13 +73,8 @@ Status order_lines(const Tensor& self, std::size_t along, bool descending,
 
 Result<Ordered> sort(const Tensor& self, std::int64_t dim, bool descending) {
   BERTH_TRY(const std::size_t along, wrap_dim(dim, self.dim()));
-  std::array<std::int64_t, tensor::kMostDims> strides;  // NOLINT: written below
-  tensor::dense_strides(self.sizes(), self.strides(), strides.data());
-  const Extents dense = Extents(strides).first(self.sizes().size());
-  BERTH_TRY(Tensor values,
-            Tensor::empty_strided(self.sizes(), dense, self.dtype()));
-  BERTH_TRY(Tensor indices,
-            Tensor::empty_strided(self.sizes(), dense, DType::kInt64));
+  BERTH_TRY(Tensor values, empty_like(self, self.dtype()));
+  BERTH_TRY(Tensor indices, empty_like(self, DType::kInt64));
   Ordered out{std::move(values), std::move(indices)};
   BERTH_CHECK(order_lines(
       self, along, descending, out, "sort", [](auto& ranked, auto* compare) {
@@ -145,15 +139,9 @@ Result<Ordered> kth(const Tensor& self, std::int64_t k, std::int64_t dim,
         std::nth_element(ranked.begin(), at, ranked.end(), compare);
         std::swap(*ranked.begin(), *at);
       }));
-  if (keep_dim || sizes.empty()) return out;
-  for (Tensor* each : {&out.values, &out.indices}) {
-    std::vector<std::int64_t> left(each->sizes().begin(), each->sizes().end());
-    std::vector<std::int64_t> steps(each->strides().begin(),
-                                    each->strides().end());
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(along));
-    steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(along));
-    BERTH_TRY(*each, each->view(left, steps, each->storage_offset()));
-  }
+  if (keep_dim) return out;
+  BERTH_TRY(out.values, squeeze(out.values, dim));
+  BERTH_TRY(out.indices, squeeze(out.indices, dim));
   return out;
 }
 

@@ -1,4 +1,6 @@
 // Operators that only look at a tensor's memory in another way.
+#include "shim/ops/views.h"
+
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -75,16 +77,6 @@ Result<Tensor> narrow_to(const Tensor& self, std::int64_t dim,
   return slice(self, dim, start, start + length, 1);
 }
 
-Result<Tensor> squeeze(const Tensor& self, std::int64_t dim) {
-  BERTH_TRY(const std::size_t along, wrap_dim(dim, self.dim()));
-  if (self.dim() == 0 || self.sizes()[along] != 1) return self;
-  Sizes sizes = copied(self.sizes());
-  Sizes strides = copied(self.strides());
-  sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(along));
-  strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(along));
-  return self.view(sizes, strides, self.storage_offset());
-}
-
 // Sizes with their -1 replaced.
 Result<Sizes> inferred(Extents wanted, std::int64_t numel) {
   Sizes sizes = copied(wanted);
@@ -149,6 +141,17 @@ Result<Tensor> reshape(const Tensor& self, Extents shape) {
 }
 
 }  // namespace
+
+Result<Tensor> squeeze(const Tensor& self, std::int64_t dim) {
+  BERTH_TRY(const std::size_t along, wrap_dim(dim, self.dim()));
+  if (self.dim() == 0 || self.sizes()[along] != 1) return self;
+  Sizes sizes = copied(self.sizes());
+  Sizes strides = copied(self.strides());
+  sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(along));
+  strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(along));
+  return self.view(sizes, strides, self.storage_offset());
+}
+
 }  // namespace berth::shim
 
 std::int32_t aoti_berth_cpu_permute(AtenTensorHandle self,

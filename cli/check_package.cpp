@@ -14,10 +14,13 @@ Part examine_model(const Package& package, const PackagedModel& model) {
   const std::string name = "model " + model.name;
   Part part{name, {}, {}};
   const auto library = package.read(model.library.name);
-  if (library) {
-    part = examine_library(name, *library, model.instruction_set);
+  const auto operators = model.operators ? package.read(model.operators->name)
+                                         : std::vector<std::byte>();
+  if (library && operators) {
+    part = examine_library(name, *library, model.instruction_set, *operators);
   } else {
-    part.findings.push_back(finding_of(library.error()));
+    const auto& failed = library ? operators : library;
+    part.findings.push_back(finding_of(failed.error()));
   }
   part.findings.insert(part.findings.begin(), findings.begin(), findings.end());
   // Their checksums are verified.

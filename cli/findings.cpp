@@ -18,18 +18,17 @@ Finding finding_of(const Error& error) {
 }
 
 Part examine_library(std::string name, std::span<const std::byte> library,
-                     std::string_view instruction_set) {
+                     std::string_view instruction_set,
+                     std::span<const std::byte> operators) {
   Part part{std::move(name), {}, {}};
-  const auto inspection = Inspection::of(library, instruction_set);
+  const auto inspection = Inspection::of(library, instruction_set, operators);
   if (!inspection) {
     part.findings.push_back(finding_of(inspection.error()));
     return part;
   }
   part.not_served = inspection->not_served;
-  const auto is_not_served = [&part](const std::string& refusal) {
-    return std::ranges::any_of(part.not_served, [&](const std::string& import) {
-      return refusal.find("(import " + import + ")") != std::string::npos;
-    });
+  const auto is_not_served = [](const std::string& refusal) {
+    return refusal.find("' is not served (") != std::string::npos;
   };
   for (const std::string& refusal : inspection->refusals)
     part.findings.push_back(

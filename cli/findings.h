@@ -36,9 +36,11 @@ struct FileFindings {
 Finding finding_of(const Error& error);
 
 // Everything that keeps this process from mapping `library`. `instruction_set`
-// is what it was compiled for, or empty when nobody knows. What Berth does not
+// is what it was compiled for, or empty when nobody knows; `operators` the list
+// of those that it calls by name. What Berth does not
 // serve comes last, as `berth run` counts it least.
 Part examine_library(std::string name, std::span<const std::byte> library,
-                     std::string_view instruction_set = {});
+                     std::string_view instruction_set = {},
+                     std::span<const std::byte> operators = {});
 
 }  // namespace berth::cli

@@ -61,7 +61,11 @@ void print_model(const PackagedModel& model,
 Result<Inspection> inspect_model(const Package& package,
                                  const PackagedModel& model) {
   BERTH_TRY(const auto bytes, package.read(model.library.name));
-  return noted(Inspection::of(bytes, model.instruction_set),
+  std::vector<std::byte> operators;
+  if (model.operators) {
+    BERTH_TRY(operators, package.read(model.operators->name));
+  }
+  return noted(Inspection::of(bytes, model.instruction_set, operators),
                "reading '" + model.library.name + "'");
 }
 

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <barrier>
+#include <cmath>
 #include <thread>
 
 #include "base/file.h"
 #include "berth/model.h"
+#include "berth/operator.h"
 #include "berth/package.h"
 #include "support/models.h"
 
@@ -71,8 +73,63 @@ INSTANTIATE_TEST_SUITE_P(
     Surveyed, PackagesRun,
     ::testing::Values("gnn", "intdiv", "math_fns", "lstm_decomposed",
                       "transformer_encoder", "transformer_encoder_math",
-                      "kv_cache_templates", "conv1d_audio", "lstm"),
+                      "kv_cache_templates", "conv1d_audio", "lstm", "indexing"),
     [](const auto& name) { return std::string(name.param); });
+
+constexpr const char* kSoftClip =
+    "berth_test::soft_clip(Tensor x, float most, SymInt[] sizes, bool "
+    "keep=True) -> Tensor";
+
+// What the fixture's operator computes in Python.
+Result<std::vector<Tensor>> soft_clip(
+    std::span<const OperatorArgument> arguments) {
+  const auto& x = std::get<Tensor>(arguments[0]);
+  const auto most = static_cast<float>(std::get<double>(arguments[1]));
+  float sum = 0;
+  for (const auto size : std::get<std::vector<std::int64_t>>(arguments[2]))
+    sum += static_cast<float>(size);
+  if (!std::get<bool>(arguments[3]) || x.dtype() != DType::kFloat32)
+    return fail(Code::kInvalidArgument, "expected float32, and to keep it");
+  auto result = x.clone();
+  if (!result) return tl::unexpected(result.error());
+  auto* values = static_cast<float*>(result->data());
+  for (std::int64_t i = 0; i < result->numel(); ++i)
+    values[i] = most * std::tanh(values[i] / most) + sum;
+  return std::vector{*std::move(result)};
+}
+
+TEST(Packages, CallOperatorsThatTheProgramRegistered) {
+  const std::string name = "custom_operator_pkg";
+  const auto refused = Model::load_file(path_of(name));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kUnsupported);
+  EXPECT_THAT(refused.error().to_string(),
+              HasSubstr("'berth_test::soft_clip'"));
+
+  ASSERT_TRUE(register_operator(kSoftClip, soft_clip));
+  auto model = Model::load_file(path_of(name));
+  // The model keeps what it found.
+  EXPECT_TRUE(unregister_operator("berth_test::soft_clip"));
+  ASSERT_TRUE(model) << model.error();
+  expect_eager(*model, name);
+}
+
+TEST(Packages, ErrorsOfRegisteredOperatorsReachTheCaller) {
+  const std::string name = "custom_operator_pkg";
+  ASSERT_TRUE(
+      register_operator(kSoftClip, [](auto) -> Result<std::vector<Tensor>> {
+        return fail(Code::kInvalidArgument, "not today");
+      }));
+  auto model = Model::load_file(path_of(name));
+  EXPECT_TRUE(unregister_operator("berth_test::soft_clip"));
+  ASSERT_TRUE(model) << model.error();
+  const auto outputs = model->run(tensors(name, "in"));
+  ASSERT_FALSE(outputs);
+  EXPECT_THAT(
+      outputs.error().to_string(),
+      AllOf(HasSubstr("not today"),
+            HasSubstr("operator 'berth_test::soft_clip' (float32 [4, 8])")));
+}
 
 TEST(Packages, TellWhatTheModelTakesAndGives) {
   const auto model = Model::load_file(path_of("nested_pkg"));

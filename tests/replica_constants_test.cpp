@@ -39,7 +39,7 @@ struct Sharing {
   std::optional<Replica> first;
   std::optional<model::SharedConstants> constants;
   Result<Replica> another() const {
-    return Replica::load_on(*constants, image, host, {});
+    return Replica::load_on(*constants, image, {}, host, {});
   }
   std::vector<std::byte> image;
   model::ProcessHost host;
@@ -48,8 +48,8 @@ struct Sharing {
 void share(const std::string& name, Sharing& sharing) {
   sharing.image = read(model_path(name, "model.so"));
   const auto weights = weights_of(name);
-  auto first =
-      Replica::load(sharing.image, model::Weights(weights), sharing.host, {});
+  auto first = Replica::load(sharing.image, {model::Weights(weights), {}},
+                             sharing.host, {});
   ASSERT_TRUE(first.has_value()) << first.error();
   auto constants = first->share_constants();
   ASSERT_TRUE(constants.has_value()) << constants.error();
@@ -237,7 +237,8 @@ TEST_F(SharedConstantsTest, ALibraryThatCannotShareHasCopies) {
     *at = std::byte{'u'};
   }
   const model::ProcessHost host;
-  auto first = Replica::load(image, model::Weights(base::Bytes()), host, {});
+  auto first =
+      Replica::load(image, {model::Weights(base::Bytes()), {}}, host, {});
   ASSERT_TRUE(first.has_value()) << first.error();
   const auto constants = first->share_constants();
   ASSERT_TRUE(constants.has_value()) << constants.error();

@@ -58,17 +58,13 @@ def test_surveyed_models_agree_with_eager(models, name):
     assert inputs and outputs and report["agrees"] and report["libtorch"] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "operators"),
-    [
-        ("indexing", ["proxy_executor_call_function"]),
-    ],
-)
-def test_surveyed_models_are_refused_with_what_they_lack(models, name, operators):
-    done = berth("check", models / name / "model.pt2")
+def test_operators_that_nobody_registered_are_named(models):
+    package = models / "custom_operator_pkg/model.pt2"
+    done = berth("check", package)
     assert done.returncode == 15
-    for operator in operators:
-        assert f"'{operator}'" in done.stdout, done.stdout
+    assert "'berth_test::soft_clip'" in done.stdout, done.stdout
+    done = berth("run", package, "--input", package.parent / "in0.npy")
+    assert done.returncode == 15 and "'berth_test::soft_clip'" in done.stderr, done.stderr
 
 
 def test_without_inputs_the_error_says_what_they_are(models):

@@ -30,7 +30,7 @@ FOLDERS = (
     ".ci", "bench", "cli", "cmake", "docs", "examples",
     "executorch", "include", "python", "src", "tests", "tools",
 )
-ROOMS = ("base", "elf", "library", "tensor", "shim", "model", "pack", "c")
+ROOMS = ("base", "elf", "library", "tensor", "shim", "operators", "model", "pack", "c")
 CLI_MAY_INCLUDE = {"executorch/payload.h", "executorch/program.h"}
 
 # Lines. The aim for sources is 300.
@@ -43,7 +43,7 @@ BUDGETS = {
 SOURCE_BUDGET = 400
 PUBLIC_HEADER_BUDGET = 200
 FUNCTION_BUDGET = 60
-PUBLIC_HEADERS_MOST = 14
+PUBLIC_HEADERS_MOST = 15
 
 # Where exceptions may be caught or thrown, and why.
 MAY_USE_EXCEPTIONS = {
@@ -51,6 +51,7 @@ MAY_USE_EXCEPTIONS = {
     "src/c/guard.cpp": "keeping the sentence of a failure must not fail",
     "src/shim/trap.h": "nothing may be thrown into a delegate's frames",
     "src/shim/runtime.cpp": "a failed check of a delegate must not return to it",
+    "src/operators/external_calls.cpp": "users' operators and the JSON library throw",
     "executorch/backend.cpp": "ExecuTorch is not built to be thrown through",
     "cli/main.cpp": "the argument parser and the JSON library throw",
     "python/bindings/errors.cpp": "nanobind hands exceptions on to Python",

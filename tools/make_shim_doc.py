@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/shim.md from src/shim/served.inc; --check only compares."""
+"""Writes docs/shim.md from the tables of what Berth serves; --check only compares."""
 
 import pathlib
 import re
@@ -7,8 +7,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src/shim/served.inc"
+BUILTIN = ROOT / "src/operators/builtin.inc"
 PAGE = ROOT / "docs/shim.md"
 ROW = re.compile(r"^BERTH_SERVED\((\w+), (\w+)\)$", re.MULTILINE)
+OPERATOR = re.compile(r'^BERTH_OPERATOR\(\w+,\s*((?:"[^"]*"\s*)+)\)$', re.MULTILINE)
 
 THEMES = {
     "constants": "The numbers that stand for dtypes, devices, layouts and "
@@ -35,7 +37,8 @@ THEMES = {
 HEAD = """\
 # What the shim serves
 
-<!-- Written by tools/make_shim_doc.py from src/shim/served.inc. -->
+<!-- Written by tools/make_shim_doc.py from src/shim/served.inc and
+     src/operators/builtin.inc. -->
 
 A compiled library imports these C functions from libtorch. Berth renames the
 imports in its copy of the library (`aoti_torch_x` becomes `aoti_berth_x`) and
@@ -49,9 +52,19 @@ reach the caller; `getenv`, so that a delegate checks its inputs unless
 library can be unmapped; and the vector functions of SLEEF (`Sleef_*`), from the
 system's libsleef, when a library imports them.
 
-Not served: the proxy executor and the dispatcher, through which a library would
-call operators of libtorch by name; sparse, jagged and oneDNN layouts; devices
-other than the CPU.
+Operators that a package's library calls by name, through the proxy executor, are
+those of the last section and those that a program registers with
+`berth::register_operator` (`include/berth/operator.h`).
+
+Not served: the dispatcher, through which a library would call operators of
+libtorch itself; sparse, jagged and oneDNN layouts; devices other than the CPU.
+"""
+
+BY_NAME = """
+## Operators by name
+
+As a package's list names them, with torch's schemas.
+
 """
 
 
@@ -64,6 +77,9 @@ def page() -> str:
             sys.exit(f"{TABLE}: describe the theme '{theme}' in {__file__}")
         parts.append(f"\n## {theme.capitalize()}\n\n{text}\n\n")
         parts += [f"- `aoti_torch_{name}`\n" for name, t in rows if t == theme]
+    schemas = ["".join(re.findall('"([^"]*)"', text)) for text in OPERATOR.findall(BUILTIN.read_text())]
+    parts.append(BY_NAME)
+    parts += [f"- `{schema}`\n" for schema in schemas]
     return "".join(parts)
 
 

@@ -23,7 +23,7 @@ namespace berth {
 class Package;
 
 namespace model {
-class Weights;
+struct Companions;
 }
 
 // Owns     the mapped library of each replica, its file, and the constants.
@@ -99,7 +99,7 @@ class BERTH_API Model {
   class Impl;
   explicit Model(std::unique_ptr<Impl> impl);
   static Result<Model> load_with(std::span<const std::byte> library,
-                                 const model::Weights& weights,
+                                 const model::Companions& with,
                                  const ModelOptions& options);
   std::unique_ptr<Impl> impl_;
 };

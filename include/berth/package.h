@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,8 @@ struct BERTH_API PackagedModel {
   PackagedFile library;
   PackagedConstants constants = PackagedConstants::kInLibrary;
   std::vector<PackagedFile> constant_files;
+  // The list of the operators that the library calls by name, if it has any.
+  std::optional<PackagedFile> operators;
   std::vector<PackagedFile> files;  // All of the model's, these among them.
 
   // Everything that torch wrote down, for example AOTI_DEVICE_KEY "cpu".

@@ -2,7 +2,9 @@
 // asks; model/ knows the answers.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace berth::elf {
 
@@ -30,6 +32,9 @@ class Host {
   // True when this CPU, and the operating system, run code for the instruction
   // set of this name ("AVX2"); also true for names that nobody knows.
   virtual bool runs(std::string_view instruction_set) const = 0;
+
+  // Operators that the library calls by name and nobody has registered.
+  virtual std::vector<std::string> missing_operators() const { return {}; }
 };
 
 }  // namespace berth::elf

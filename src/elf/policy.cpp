@@ -94,6 +94,12 @@ Policy Policy::judge(const Image& image, const Host& host,
   policy.judge_needs(image, host);
   for (const Symbol& symbol : image.symbols())
     if (symbol.is_import()) policy.judge_import(symbol, host);
+  policy.missing_operators = host.missing_operators();
+  for (const std::string& name : policy.missing_operators)
+    refusals.push_back(std::string("operator ")
+                           .append(quoted(name))
+                           .append(" is not served (called by its name, and "
+                                   "nobody has registered it)"));
   if (auto identity = Identity::plan(image))
     policy.identity = *std::move(identity);
   else
@@ -107,7 +113,8 @@ Status Policy::verdict() const {
   for (const std::string& refusal : refusals)
     text += (text.empty() ? "" : "; ") + refusal;
   // Each of these is one refusal.
-  const bool only_torch = refusals.size() == not_served.size();
+  const bool only_torch =
+      refusals.size() == not_served.size() + missing_operators.size();
   return fail(only_torch ? Code::kUnsupported : Code::kIncompatible,
               "the library cannot be mapped, ", refusals.size(),
               refusals.size() == 1 ? " reason: " : " reasons: ", text);

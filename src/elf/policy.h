@@ -28,6 +28,7 @@ class Policy {
   Names not_served;     // aoti_torch_* that it should and does not.
   Names other_imports;  // All others.
   Names missing;        // Of the others: found nowhere.
+  std::vector<std::string> missing_operators;  // That it calls by name.
   std::vector<std::string> refusals;  // Why it is not mapped; empty: it is.
   std::optional<Identity> identity;   // Nothing: it cannot be given one.
 

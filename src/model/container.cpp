@@ -305,12 +305,15 @@ Status Container::borrow_constants(LentConstants constants) {
 }
 
 Status Container::run(std::span<AtenTensorHandle> inputs,
-                      std::span<AtenTensorHandle> outputs) {
+                      std::span<AtenTensorHandle> outputs,
+                      const shim::ProxyExecutor* operators) {
   for (AtenTensorHandle& output : outputs) output = nullptr;
   forget_reasons();
   const abi::Error code =
       functions_.run(handle_.get(), inputs.data(), inputs.size(),
-                     outputs.data(), outputs.size(), nullptr, nullptr);
+                     outputs.data(), outputs.size(), nullptr,
+                     reinterpret_cast<abi::ProxyExecutorHandle>(
+                         const_cast<shim::ProxyExecutor*>(operators)));
   // The library nulls the slots that it took; it takes none when its own checks
   // refuse the inputs.
   release(inputs);

@@ -19,6 +19,7 @@
 #include "model/lent_constants.h"
 #include "model/shared_constants.h"
 #include "model/weights.h"
+#include "shim/proxy.h"
 
 namespace berth::model {
 
@@ -57,8 +58,10 @@ class Container {
 
   // Runs with `inputs`, which are consumed whatever happens, and fills
   // `outputs` with handles for the caller. On failure all outputs are null.
+  // `operators` are those it calls by name; borrowed, or null for none.
   Status run(std::span<AtenTensorHandle> inputs,
-             std::span<AtenTensorHandle> outputs);
+             std::span<AtenTensorHandle> outputs,
+             const shim::ProxyExecutor* operators = nullptr);
 
   const std::vector<std::string>& input_names() const { return inputs_; }
   const std::vector<std::string>& output_names() const { return outputs_; }

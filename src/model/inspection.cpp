@@ -9,9 +9,14 @@
 namespace berth {
 
 Result<Inspection> Inspection::of(std::span<const std::byte> library,
-                                  std::string_view instruction_set) {
+                                  std::string_view instruction_set,
+                                  std::span<const std::byte> operators) {
   BERTH_TRY(const elf::Image image, elf::Image::parse(library));
-  const model::ProcessHost host;
+  operators::ExternalCalls calls;
+  if (!operators.empty()) {
+    BERTH_TRY(calls, operators::ExternalCalls::parse(operators));
+  }
+  const model::ProcessHost host(operators.empty() ? nullptr : &calls);
   elf::Policy policy = elf::Policy::judge(
       image, host, model::Container::entry_points(), instruction_set);
   Inspection inspection;
@@ -20,6 +25,9 @@ Result<Inspection> Inspection::of(std::span<const std::byte> library,
   inspection.served.assign(policy.served.begin(), policy.served.end());
   inspection.not_served.assign(policy.not_served.begin(),
                                policy.not_served.end());
+  inspection.not_served.insert(inspection.not_served.end(),
+                               policy.missing_operators.begin(),
+                               policy.missing_operators.end());
   inspection.other_imports.assign(policy.other_imports.begin(),
                                   policy.other_imports.end());
   inspection.missing.assign(policy.missing.begin(), policy.missing.end());

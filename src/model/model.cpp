@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "model/call_spec.h"
+#include "model/companions.h"
 #include "model/input_probe.h"
 #include "model/input_rule.h"
 #include "model/process_host.h"
 #include "model/replica.h"
 #include "model/replica_pool.h"
-#include "model/weights.h"
 #include "tensor/copy.h"
 
 namespace berth {
@@ -61,7 +61,7 @@ class Model::Impl {
   Impl& operator=(const Impl&) = delete;
 
   static Result<std::unique_ptr<Impl>> load(std::span<const std::byte> image,
-                                            const model::Weights& weights,
+                                            const model::Companions& with,
                                             const ModelOptions& options);
 
   // Runs, then hands each output to `take(i, Tensor&&)`, which may fail.
@@ -93,7 +93,7 @@ class Model::Impl {
 };
 
 Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
-    std::span<const std::byte> image, const model::Weights& weights,
+    std::span<const std::byte> image, const model::Companions& with,
     const ModelOptions& options) {
   const std::size_t count = options.replicas;
   if (count == 0 || count > kMostReplicas)
@@ -101,9 +101,9 @@ Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
                 " replicas, found ", count);
   auto impl = std::make_unique<Impl>(options);
   std::vector<model::Replica>& replicas = impl->replicas_;
-  const model::ProcessHost host;
+  const model::ProcessHost host(with.calls.get());
   BERTH_TRY(model::Replica first,
-            model::Replica::load(image, weights, host, options));
+            model::Replica::load(image, with, host, options));
   std::optional<model::SharedConstants> constants;
   if (count > 1) {
     BERTH_TRY(constants, first.share_constants());
@@ -111,9 +111,9 @@ Result<std::unique_ptr<Model::Impl>> Model::Impl::load(
   impl->learn(first, image);
   replicas.push_back(std::move(first));
   while (replicas.size() < count) {
-    auto next = constants
-                    ? model::Replica::load_on(*constants, image, host, options)
-                    : model::Replica::load(image, weights, host, options);
+    auto next = constants ? model::Replica::load_on(*constants, image,
+                                                    with.calls, host, options)
+                          : model::Replica::load(image, with, host, options);
     if (!next) {
       next.error().note("loading replica " +
                         std::to_string(replicas.size() + 1) + " of " +
@@ -194,16 +194,16 @@ Model::~Model() = default;
 Result<Model> Model::load(std::span<const std::byte> library,
                           std::span<const std::byte> weights,
                           const ModelOptions& options) {
-  return load_with(library, model::Weights(weights), options);
+  return load_with(library, {model::Weights(weights), nullptr}, options);
 }
 
 Result<Model> Model::load_with(std::span<const std::byte> library,
-                               const model::Weights& weights,
+                               const model::Companions& with,
                                const ModelOptions& options) {
   const std::string note = options.label.empty()
                                ? "loading a model"
                                : "loading '" + options.label + "'";
-  BERTH_TRY(auto impl, noted(Impl::load(library, weights, options), note));
+  BERTH_TRY(auto impl, noted(Impl::load(library, with, options), note));
   return Model(std::move(impl));
 }
 

@@ -57,6 +57,9 @@ bool finds(void* scope, const std::string& name, const std::string& version) {
 }  // namespace
 
 bool ProcessHost::serves(std::string_view import) const {
+  // What it would call is only known of libraries in packages.
+  if (import == "aoti_torch_proxy_executor_call_function" && calls_ == nullptr)
+    return false;
   return shim::find_served(import) != nullptr || shim::serves_sleef(import) ||
          import == "__cxa_thread_atexit" || import == "getenv" ||
          import == "_ZSt4cerr";
@@ -105,6 +108,10 @@ bool ProcessHost::has_version(std::string_view needed,
   return Known::instance().check('v', needed, version, [&] {
     return library::defines_version(needed, version);
   });
+}
+
+std::vector<std::string> ProcessHost::missing_operators() const {
+  return calls_ != nullptr ? calls_->missing() : std::vector<std::string>();
 }
 
 bool ProcessHost::runs(std::string_view instruction_set) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elf/host.h"
+#include "operators/external_calls.h"
 
 namespace berth::model {
 
@@ -15,7 +16,10 @@ namespace berth::model {
 // Threads  one: make one for each image that is judged.
 class ProcessHost final : public elf::Host {
  public:
-  ProcessHost() = default;
+  // `calls` are those that come with the library, or null when nothing is known
+  // of them; borrowed.
+  explicit ProcessHost(const operators::ExternalCalls* calls = nullptr)
+      : calls_(calls) {}
   ProcessHost(const ProcessHost&) = delete;
   ProcessHost& operator=(const ProcessHost&) = delete;
   ~ProcessHost() override;
@@ -27,8 +31,10 @@ class ProcessHost final : public elf::Host {
   bool has_version(std::string_view needed,
                    std::string_view version) const override;
   bool runs(std::string_view instruction_set) const override;
+  std::vector<std::string> missing_operators() const override;
 
  private:
+  const operators::ExternalCalls* calls_;
   mutable std::vector<std::string> unopened_;  // There; opened if need be.
   mutable std::vector<void*> opened_;
 };

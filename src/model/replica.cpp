@@ -13,32 +13,36 @@ Status borrow(Container& container, const SharedConstants& constants) {
 
 }  // namespace
 
-Replica::Replica(library::Library library, Container container)
+Replica::Replica(library::Library library, Container container,
+                 SharedCalls calls)
     : library_(std::move(library)),
       container_(std::move(container)),
+      calls_(std::move(calls)),
       input_handles_(container_->input_names().size()),
       output_handles_(container_->output_names().size()) {}
 
-Result<Replica> Replica::load(base::Bytes image, const Weights& weights,
+Result<Replica> Replica::load(base::Bytes image, const Companions& with,
                               const elf::Host& host,
                               const ModelOptions& options) {
   BERTH_TRY(
       library::Library library,
       library::Library::open(image, host, Container::entry_points(), options));
   BERTH_TRY(Container container, Container::create(library));
-  BERTH_CHECK(noted(container.give_constants(weights), "giving constants"));
-  return Replica(std::move(library), std::move(container));
+  BERTH_CHECK(
+      noted(container.give_constants(with.weights), "giving constants"));
+  return Replica(std::move(library), std::move(container), with.calls);
 }
 
 Result<Replica> Replica::load_on(const SharedConstants& constants,
-                                 base::Bytes image, const elf::Host& host,
+                                 base::Bytes image, SharedCalls calls,
+                                 const elf::Host& host,
                                  const ModelOptions& options) {
   BERTH_TRY(
       library::Library library,
       library::Library::open(image, host, Container::entry_points(), options));
   BERTH_TRY(Container container, Container::create(library));
   BERTH_CHECK(borrow(container, constants));
-  return Replica(std::move(library), std::move(container));
+  return Replica(std::move(library), std::move(container), std::move(calls));
 }
 
 Result<std::optional<SharedConstants>> Replica::share_constants() {
@@ -63,7 +67,7 @@ Status Replica::run(std::span<const Tensor> inputs) {
     return fail(Code::kOutOfMemory, "no memory for the handles of ",
                 inputs.size(), " inputs");
   }
-  return container_->run(input_handles_, output_handles_);
+  return container_->run(input_handles_, output_handles_, calls_.get());
 }
 
 Tensor Replica::take_output(std::size_t i) {

@@ -10,6 +10,7 @@
 #include "berth/options.h"
 #include "berth/tensor.h"
 #include "library/library.h"
+#include "model/companions.h"
 #include "model/container.h"
 #include "model/shared_constants.h"
 #include "shim/handle.h"
@@ -21,14 +22,15 @@ namespace berth::model {
 // Fails    as Model does.
 class Replica {
  public:
-  // One with constants of its own. `image` and `weights` are copied.
-  static Result<Replica> load(base::Bytes image, const Weights& weights,
+  // One with constants of its own. `image` and the weights are copied.
+  static Result<Replica> load(base::Bytes image, const Companions& with,
                               const elf::Host& host,
                               const ModelOptions& options);
 
   // Another one of the same image, on constants that a first one shares.
   static Result<Replica> load_on(const SharedConstants& constants,
-                                 base::Bytes image, const elf::Host& host,
+                                 base::Bytes image, SharedCalls calls,
+                                 const elf::Host& host,
                                  const ModelOptions& options);
 
   // Makes its constants common to it and to others, before its first run.
@@ -50,10 +52,11 @@ class Replica {
   Status close();
 
  private:
-  Replica(library::Library library, Container container);
+  Replica(library::Library library, Container container, SharedCalls calls);
 
   library::Library library_;
   std::optional<Container> container_;  // Dies before its library.
+  SharedCalls calls_;
   // Reused by every run, so that the steady state allocates nothing.
   std::vector<AtenTensorHandle> input_handles_;
   std::vector<AtenTensorHandle> output_handles_;

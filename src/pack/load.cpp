@@ -1,11 +1,12 @@
 // Models out of files: which kind a file is, and what a package's model needs.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 #include "base/file.h"
 #include "berth/model.h"
-#include "model/weights.h"
+#include "model/companions.h"
 #include "pack/contents.h"
 #include "pack/package_impl.h"
 
@@ -16,6 +17,7 @@ namespace {
 struct Parts {
   std::vector<std::byte> library;
   std::vector<std::byte> blob;  // Of constants; or empty.
+  std::shared_ptr<const operators::ExternalCalls> calls;
 };
 
 Result<Parts> read_parts(const Package::Impl& package,
@@ -26,6 +28,14 @@ Result<Parts> read_parts(const Package::Impl& package,
                 here);
   Parts parts;
   BERTH_TRY(parts.library, package.read(model.library.name));
+  operators::ExternalCalls calls;
+  if (model.operators) {
+    BERTH_TRY(const auto json, package.read(model.operators->name));
+    BERTH_TRY(calls, noted(operators::ExternalCalls::parse(json),
+                           "reading '" + model.operators->name + "'"));
+  }
+  parts.calls =
+      std::make_shared<const operators::ExternalCalls>(std::move(calls));
   if (model.constants == PackagedConstants::kBlob) {
     BERTH_TRY(parts.blob, package.read(model.constant_files.front().name));
   }
@@ -97,7 +107,7 @@ Result<Model> Model::load(const Package& package, const ModelOptions& options) {
   const auto weights = model->constants == PackagedConstants::kEntries
                            ? model::Weights(NamedEntries(impl, *model))
                            : model::Weights(parts.blob);
-  return load_with(parts.library, weights, given);
+  return load_with(parts.library, {weights, parts.calls}, given);
 }
 
 Result<Model> Model::load_file(const std::string& path,

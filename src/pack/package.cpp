@@ -72,6 +72,12 @@ Status Package::Impl::describe(PackagedModel& model) {
     BERTH_CHECK(
         noted(pack::read_metadata(json, model), "reading '" + name + "'"));
   }
+  // Beside x.so stands x.json.
+  name = model.library.name;
+  name.replace(name.size() - 3, 3, ".json");
+  const auto operators =
+      std::ranges::find(model.files, name, &PackagedFile::name);
+  if (operators != model.files.end()) model.operators = *operators;
   return model.constants == PackagedConstants::kEntries ? place_constants(model)
                                                         : ok();
 }

@@ -287,6 +287,12 @@ std::int32_t aoti_berth_cpu__embedding_bag_forward_only(
     AtenTensorHandle* bag_of_index, AtenTensorHandle* counts,
     AtenTensorHandle* largest);
 
+// proxy.cpp
+std::int32_t aoti_berth_proxy_executor_call_function(
+    AOTIProxyExecutorHandle proxy_executor, std::int32_t extern_node_index,
+    std::int32_t num_ints, std::int64_t* flatten_int_args,
+    std::int32_t num_tensors, AtenTensorHandle* flatten_tensor_args);
+
 // environment.cpp: what a delegate's getenv becomes.
 char* berenv(const char* name);
 

@@ -9,6 +9,8 @@
 // torch's names, so that the shim's types are torch's own.
 struct AtenTensorOpaque;
 using AtenTensorHandle = AtenTensorOpaque*;
+struct AOTIProxyExecutorOpaque;
+using AOTIProxyExecutorHandle = AOTIProxyExecutorOpaque*;
 
 namespace berth::shim {
 

@@ -16,7 +16,7 @@ TEST(Served, FindsWhatIsInTheTableAndNothingElse) {
   EXPECT_STREQ(find_served("aoti_torch_cpu_addmm_out")->theme, "gemm");
   for (const char* name : {"", "aoti_torch_", "get_dim", "aoti_torch_get_di",
                            "aoti_torch_get_dimx", "aoti_berth_get_dim", "zzz",
-                           "aoti_torch_proxy_executor_call_function"})
+                           "aoti_torch_call_dispatcher"})
     EXPECT_EQ(find_served(name), nullptr) << name;
 }
 

@@ -159,3 +159,30 @@ def dtypes_pkg(out: Path) -> None:
     base = torch.arange(24).reshape(4, 6) % 7
     inputs = tuple(base.to(dtype) for dtype in DTYPES)
     package(out, Types(), (*inputs, torch.tensor(1.5), torch.empty(0, 3)))
+
+
+@torch.library.custom_op("berth_test::soft_clip", mutates_args=())
+def soft_clip(x: torch.Tensor, most: float, sizes: list[int], keep: bool = True) -> torch.Tensor:
+    """Defined in Python only, as a program's own operators are."""
+    kept = most * torch.tanh(x / most) + sum(sizes)
+    return kept if keep else kept * 0
+
+
+@soft_clip.register_fake
+def _(x: torch.Tensor, most: float, sizes: list[int], keep: bool = True) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+@fixture
+def custom_operator_pkg(out: Path) -> None:
+    """Calls an operator that a program has to register."""
+
+    class Clipped(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(16, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return soft_clip(self.linear(x), 0.5, [1, 2]) * 2
+
+    package(out, Clipped(), (torch.randn(4, 16),))

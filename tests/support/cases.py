@@ -9,6 +9,7 @@ from pathlib import Path
 SERVED = (
     "mlp_lib", "control_pkg", "dtypes_pkg", "gnn", "intdiv", "math_fns", "lstm_decomposed",
     "transformer_encoder_math", "kv_cache_templates", "conv1d_audio", "lstm", "transformer_encoder",
+    "indexing",
 )  # fmt: skip
 
 
